@@ -16,6 +16,7 @@ from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
 from core.extension.in_step import ExtendedEngine
 from core.extension.registry import Registry
 from core.settings.extras import ExtensionSettings
+from core.store.compensation import ROLLBACKS
 
 
 class BusEvent(NamedTuple):
@@ -120,10 +121,14 @@ class Bus:
         if fabric.emitted == since:
             return
         for _, event in fabric.replay(since):
-            bus_event = BusEvent(self.published, agent, event)
-            self.published += 1
-            for subscriber in self._subscribers:
-                subscriber.put(bus_event)
+            self.put(agent, event)
+
+    def put(self, agent: str, event: MindEvent) -> None:
+        """Hand one event to every subscriber."""
+        bus_event = BusEvent(self.published, agent, event)
+        self.published += 1
+        for subscriber in self._subscribers:
+            subscriber.put(bus_event)
 
     def start(self, society: Society) -> None:
         """Start at the newest event; earlier ones are not published."""
@@ -181,6 +186,10 @@ class Listeners:
         self._look_for_faults(society, event.agent)
         if self.bus:
             self.bus.publish(society, event.agent)
+        while self.has_listeners and ROLLBACKS:
+            rollback = ROLLBACKS.popleft()
+            self.registry.call("on_mind_event", rollback)
+            self.bus.put(MAIN, rollback)
 
     def _look_for_faults(self, society: Society, agent: str) -> None:
         """Say that an extension in the step failed, once for each of its faults."""

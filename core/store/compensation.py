@@ -6,6 +6,8 @@ import base64
 import contextlib
 import fcntl
 import os
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +16,7 @@ from typing import IO, Literal, NamedTuple
 import msgspec
 from blake3 import blake3
 
+from core.engine.mind.fabric import CompensationRollback
 from core.errors import StoreError
 from core.folders import make_private, private_file
 from core.store import atomic
@@ -134,6 +137,7 @@ def _content_check(payload: Mapping[str, str]) -> str:
     return blake3(b"" if content is None else b"=" + content.encode()).hexdigest(length=16)
 
 
+ROLLBACKS: deque[CompensationRollback] = deque(maxlen=16)  # Those of this process that no listener took yet.
 UNDOES: Mapping[str, Undo] = {"restore_file": restore_file}
 
 
@@ -201,6 +205,7 @@ class Chain:
                 self._note(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
             else:
                 self._note(ChainEntry(self.name, "undone", step.name, step.key))
+        ROLLBACKS.append(CompensationRollback(time.time(), self.name, len(self._steps) - len(self.problems)))
         if self.problems:
             self._restore()
         self._enter("compensation_failed" if self.problems else "compensated")

@@ -11,7 +11,7 @@ import pytest
 from bench.workload import session
 from core.agents.open_events import write
 from core.agents.registry import make_kit
-from core.engine.mind.fabric import MindEvent, Ticked
+from core.engine.mind.fabric import CompensationRollback, MindEvent, Ticked
 from core.engine.society import Society
 from core.events import MAIN
 from core.extension import Extension
@@ -20,6 +20,7 @@ from core.live.driver import Driver
 from core.live.source import Followed
 from core.settings import Settings
 from core.settings.layers import with_value
+from core.store.compensation import Chain
 from core.timeline.run_inputs import InitialStates
 from tui.cli import main
 
@@ -116,6 +117,25 @@ def test_a_fault_in_a_slow_one_is_counted_and_switches_it_off(log: Path) -> None
     [standing] = driver.registry.standing()
     assert standing.faults == 3 and not standing.on
     assert any("switched off" in sentence for sentence in driver.problems())
+
+
+def test_a_write_that_was_undone_reaches_extensions_and_subscribers(log: Path, tmp_path: Path) -> None:
+    class Quick(Extension):
+        name: ClassVar[str] = "quick"
+        heard: ClassVar[list[MindEvent]] = []
+
+        def on_mind_event(self, event: MindEvent) -> None:
+            self.heard.append(event)
+
+    driver = driver_on(log, SETTINGS, Quick())
+    subscriber = driver.bus.subscribe("one")
+    with pytest.raises(RuntimeError), Chain("two-files", tmp_path / "chains") as chain:
+        chain.write(tmp_path / "a", b"new")
+        raise RuntimeError
+    read(driver)
+    for events in (Quick.heard, [one.event for one in subscriber.poll()]):
+        (undone,) = [event for event in events if isinstance(event, CompensationRollback)]
+        assert (undone.chain, undone.steps) == ("two-files", 1)
 
 
 def test_nobody_subscribes_and_nothing_is_published(log: Path) -> None:

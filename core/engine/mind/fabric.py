@@ -528,6 +528,24 @@ class SnapshotAsked(NamedTuple):
     reason: str
 
 
+class StateSnapshotCreated(NamedTuple):
+    """A recording kept the whole state; told beside the ring, as the mind knows nothing of it."""
+
+    at: float
+    tick: int
+    kind: str  # I: whole; P: changes since the one before.
+    blake3: str
+    size: int  # Bytes it takes.
+
+
+class CompensationRollback(NamedTuple):
+    """A write of nooscope that could not be finished was undone; told beside the ring."""
+
+    at: float
+    chain: str
+    steps: int  # Steps that were rolled back.
+
+
 class EpisodeEnded(NamedTuple):
     """A stretch of work is over."""
 
@@ -557,6 +575,8 @@ MindEvent: TypeAlias = (
     | Dreamt
     | Compacted
     | SnapshotAsked
+    | StateSnapshotCreated
+    | CompensationRollback
     | EpisodeEnded
     | MomentEvent
     | SessionEvent

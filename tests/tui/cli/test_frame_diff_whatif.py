@@ -112,3 +112,12 @@ def test_one_of_several_sessions_is_named_after_a_hash(tmp_path: Path, capsys: p
     assert main(["frame", f"{log}#s7"]) == 2
     assert "no session 's7'" in capsys.readouterr().err
     assert main(["frame", f"{log}#s1", "--at", "abc"]) == 2
+
+
+def test_stored_states_are_listed_with_hash_and_size(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", log, "--kind", "StateSnapshotCreated", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 900 // 256 and rows[0]["kind"] == "I"
+    assert all(len(row["blake3"]) == 64 and row["size"] > 0 for row in rows)
+    assert main(["events", log, "--kind", "StateSnapshotCreated", "--since", str(rows[1]["number"] + 1), "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1

@@ -19,6 +19,7 @@ from tui.cli.options import (
 from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
 
 if TYPE_CHECKING:
+    from core.engine.mind.fabric import MindEvent
     from core.live.status import Status
     from core.report.conversation import ConversationTree, Node, RecordChange
     from core.report.now import Now
@@ -168,7 +169,7 @@ def _add_events_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_events(args: argparse.Namespace) -> int:
-    from core.engine.mind.fabric import MIND_EVENTS
+    from core.engine.mind.fabric import MIND_EVENTS, StateSnapshotCreated
     from core.errors import UsageError
     from core.events import MAIN
     from core.report.event_words import mind_json, mind_line
@@ -185,10 +186,17 @@ def _run_events(args: argparse.Namespace) -> int:
     society, changes = timeline.initial.society(first.settings), deque(later)
     reader = society.engine(MAIN).mind.heart.fabric.subscribe(max(0, args.since))
     counts = Counter[str]()
+    stored = {frame.after: frame for frame in timeline.frames}
     for place, event in enumerate(timeline.events):
         society = apply_due_changes(timeline.initial, society, changes, place)
         society.step(event)
-        for number, event_of_mind in reader.poll(society.engine(MAIN).mind.heart.fabric):
+        heart = society.engine(MAIN).mind.heart
+        news: list[tuple[int, MindEvent]] = reader.poll(heart.fabric)
+        if (frame := stored.get(place + 1)) and heart.fabric.emitted >= args.since:
+            size = len(frame.packed)
+            snapshot = StateSnapshotCreated(event.at, heart.clock.gamma, frame.kind, frame.id, size)
+            news.append((heart.fabric.emitted, snapshot))
+        for number, event_of_mind in news:
             kind = type(event_of_mind).__name__
             if kinds and kind not in kinds:
                 continue
