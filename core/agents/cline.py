@@ -544,7 +544,7 @@ FORMATS = (
 )
 
 
-def survey_cline(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Every task below a root, and every session of the newer form."""
     for place in root.iterdir():
         main = next((place / name for name in (API, UI, f"{place.name}.messages.json") if _has(place / name)), None)

@@ -161,7 +161,7 @@ def _names_only(session: dict[str, Any]) -> bool:
     return text(session.get("id")).startswith(_TITLE)
 
 
-def survey_crush(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions of every project on Crush's list."""
     try:
         projects = items(table(decode(read_log(root / "projects.json"))).get("projects"))

@@ -87,7 +87,7 @@ def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
 _SURVEY_MESSAGE = 2_000  # Bytes that a message takes up, by and large.
 
 
-def survey_goose(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and files that are not in it."""
     listed = list(database_sessions(agent, root / "sessions.db", goose_listing, now, active_within))
     yield from listed

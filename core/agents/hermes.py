@@ -142,7 +142,7 @@ class HermesReader(TranscriptReader):
                 yield _row("spent", one)
 
 
-def survey_hermes(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions of the database below a root, and of each profile."""
     for path in (root / "state.db", *sorted(root.glob("profiles/*/state.db"))):
         if not is_file(path):

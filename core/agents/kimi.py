@@ -453,7 +453,7 @@ FORMATS = (
 _EVENT = 800  # Bytes that an event takes up in a log, by and large.
 
 
-def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions below a root: of Kimi Code by project, of the older CLI by the folder's fingerprint."""
     for pattern in (f"*/*/agents/main/{WIRE}", f"*/*/{WIRE}"):
         for path in root.glob(pattern):

@@ -200,7 +200,7 @@ def _listed(path: Path) -> list[Listed]:
         ]
 
 
-def survey_kiro(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The conversations of the older CLI's database below a root, or the files of sessions."""
     database = root / "data.sqlite3"
     listed = _listed(database) if is_file(database) else []

@@ -41,7 +41,7 @@ class OpenClawReader(PiReader):
             yield DatabaseRow(data, f"{_EVENTS}/{row.get('rowid')}")
 
 
-def survey_openclaw(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions below a root: files of each agent, and rows of its database."""
     for path in root.glob("*/sessions/*.jsonl"):
         yield file_session(agent, path, _EVENT, now, active_within)

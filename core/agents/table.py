@@ -138,7 +138,7 @@ def _agent(
     """Return an agent; its module is called like it, and `survey` is the module that lists its sessions."""
     places_of_logs = {key: facts.pop(key) for key in Location._fields if key in facts}
     if survey:
-        places_of_logs["survey"] = SurveyLater(f"core.agents.{survey}", f"survey_{name}")
+        places_of_logs["survey"] = SurveyLater(f"core.agents.{survey}", "survey")
     location = None if roots is None else Location(roots, patterns, marks, **places_of_logs)
     return Agent(name, title, FormatsLater(f"core.agents.{module or name.replace('-', '_')}"), location, **facts)
 

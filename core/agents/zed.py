@@ -128,7 +128,7 @@ class ZedReader(TranscriptReader):
                 yield DatabaseRow(b'%b,"thread":%b}' % (written[:-1], thread), f"threads/{row['id']}")
 
 
-def survey_zed(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The threads of the database below a root."""
     path = root / "threads.db"
     if not is_file(path):

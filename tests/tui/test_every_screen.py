@@ -72,7 +72,7 @@ async def test_where_there_is_no_session_escape_stays(app_on: Callable[..., Noos
             await until(pilot, lambda: bool(len(app._notifications)))
             assert isinstance(app.screen, MainScreen)
             [notice] = app._notifications
-            assert notice.message == "no session was found on this machine: q leaves nooscope"
+            assert notice.message == "no other session on this machine; q quits"
         await press_each(pilot, "f")
         await until(pilot, lambda: app.screen.has_class("-empty"))
         await pilot.pause()

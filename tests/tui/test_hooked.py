@@ -146,7 +146,7 @@ async def test_nothing_is_permitted_unseen(app: NooscopeApp, link: Link) -> None
         await pilot.pause()
         assert link.decided == []
         said += [notice.message for notice in app._notifications]
-        assert any("one of another session does: f shows them" in text for text in said)
+        assert any("in other sessions: f lists them" in text for text in said)
         assert any("words are hidden" in text for text in said)
 
 
@@ -187,14 +187,14 @@ async def test_a_sentence_is_shown_tried_and_then_sent(app: NooscopeApp, link: L
         await until(pilot, lambda: isinstance(app.screen, SteerScreen))
         app.screen.query_one(Input).value = "the mock is old"
         await pilot.press("enter")
-        await until(pilot, lambda: "enter sends it" in said(app, "steer-keys"))
+        await until(pilot, lambda: "Enter sends it" in said(app, "steer-keys"))
         assert said(app, "steer-sentence") == "[nooscope] the mock is old"
         assert "a new episode of the governor begins" in said(app, "steer-effect")
         assert link.steered == []
         app.screen.query_one(Input).value = "the mock is very old"
         await pilot.pause()
         await pilot.press("enter")
-        await until(pilot, lambda: "enter sends it" in said(app, "steer-keys"))
+        await until(pilot, lambda: "Enter sends it" in said(app, "steer-keys"))
         assert link.steered == []
         await pilot.press("enter")
         await until(pilot, lambda: bool(link.steered))
@@ -217,8 +217,8 @@ async def test_what_cannot_be_told_leads_to_its_terminal(
         link.tell(name, mode="observe")
         await shown(app, pilot, lambda view: view.hooks is not None)
         await pilot.press("s", *"hi", "enter")
-        await until(pilot, lambda: "only listen" in said(app, "steer-keys"))
-        assert "enter goes to its terminal" in said(app, "steer-keys") and not shown_panes
+        await until(pilot, lambda: "only observe" in said(app, "steer-keys"))
+        assert "goes to the agent's terminal" in said(app, "steer-keys") and not shown_panes
         await pilot.press("enter")
         await until(pilot, lambda: shown_panes == [name])
         assert link.steered == [] and app.clipboard == "hi"
@@ -254,8 +254,8 @@ def test_why_nothing_can_be_told(link: Link) -> None:
     settings = Settings()
     assert "serves hooks" in obstacle(HookSigns(mode="guard"), settings, link)
     link.tell("s", mode="guard")
-    assert "no hook has called" in obstacle(None, settings, link)
-    assert "only listen" in obstacle(HookSigns(), settings, link)
+    assert "has not called a hook yet" in obstacle(None, settings, link)
+    assert "only observe" in obstacle(HookSigns(), settings, link)
     off = with_value(settings, "response.advice.level", "off")
     assert "is off" in obstacle(HookSigns(mode="advise"), off, link)
     assert obstacle(HookSigns(mode="advise"), settings, link) == ""

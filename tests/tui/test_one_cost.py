@@ -16,8 +16,8 @@ from core.live.fleet.roster import Roster, once
 from core.live.source import Followed
 from core.logs.finder import Finder
 from core.logs.session import LogSession
-from core.report.cost import CostReader, session_cost
-from core.report.sums import Spending, Sum, added
+from core.report.cost import CostReader, Spending, session_cost
+from core.report.sums import Sum, added
 from core.settings import Settings
 from tests.core.logs import log_lines as logs
 from tui.cli import main

@@ -19,7 +19,7 @@ from core.live.status_facts import StatusHistory
 from core.logs.session import LogSession
 from core.report.agents import agent_names
 from core.report.compaction import Preserved, context_after, preserve_at, with_context_after
-from core.report.sums import Spending
+from core.report.cost import Spending
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import last_screen

@@ -243,7 +243,7 @@ def _end_time(file: Path) -> int:
 _DATABASES = ("opencode.db", "kilo.db")
 
 
-def survey_opencode(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
     listed_ids: set[str] = set()
     for path, one, size in (*_database_sessions(root), *_storage(root / "storage")):

@@ -114,7 +114,7 @@ def _cost(entry: Any) -> TokensUsed:
     return TokensUsed(text(facts.get("model")), cost=amount(facts.get("cost") if facts else entry) or 0.0)
 
 
-def survey_openhands(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Conversations, each a folder with one file an event."""
     for events in root.glob("*/events"):
         try:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 
-_SIMILAR = 5
+_REASONS = 4  # Lines of the outlook that are printed: its word and its strongest reasons.
+_SIMILAR = 3
 _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the page; JSON has all.
 
 
@@ -84,7 +85,7 @@ def _run_frame(args: argparse.Namespace) -> int:
         *now_lines(replace(now, failures=0), at),
         "",
         *frame.receptor.facts.sentences,
-        *frame.response.outlook.sentences_beside(status.word),
+        *frame.response.outlook.sentences_beside(status.word)[:_REASONS],
         "",
         *frame_page(frame),
     ]
