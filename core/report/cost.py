@@ -5,12 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from core.events import MAIN, Compaction, Event, SessionStart, ToolUse, Turn
-from core.report.sums import Spent, added
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -132,6 +131,15 @@ _STRETCH = 3600.0  # Seconds over which the pace is taken.
 _SHORTEST = 300.0  # Seconds below which there is no rate yet.
 
 
+class Spent(NamedTuple):
+    """US dollars of all agents of a session so far."""
+
+    dollars: float = 0.0
+    priced: int = 0  # Turns whose price is known.
+    unpriced: int = 0
+    rate: float | None = None  # Dollars per hour, recently; None if it is too early.
+
+
 class Spending:
     """Running sums over a recording's turns; each event is looked at once."""
 
@@ -152,12 +160,12 @@ class Spending:
         """
         self._grow()
         turns = bisect_left(self._places, index)
-        pending_charge = added(charge_of(event) for event in pending if isinstance(event, Turn))
+        begun = [charge_of(event) for event in pending if isinstance(event, Turn)]
         dollars, priced = self._dollars[turns], self._priced[turns]
         return Spent(
-            dollars + pending_charge.dollars,
-            priced + pending_charge.priced,
-            turns - priced + pending_charge.unpriced,
+            dollars + sum([charge.dollars for charge in begun]),
+            priced + sum([charge.priced for charge in begun]),
+            turns - priced + sum([charge.unpriced for charge in begun]),
             self._rate_a_minute(turns, moment),
         )
 

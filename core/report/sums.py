@@ -227,12 +227,3 @@ def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SummedCost, SummedCharg
         "session": lambda cost, _: cost.path + "\n" + cost.session,
     }
     return names[axis]
-
-
-class Spent(NamedTuple):
-    """US dollars of all agents of a session so far."""
-
-    dollars: float = 0.0
-    priced: int = 0  # Turns whose price is known.
-    unpriced: int = 0
-    rate: float | None = None  # Dollars per hour, recently; None if it is too early.

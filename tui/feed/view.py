@@ -19,8 +19,9 @@ from core.live.status import Status
 from core.logs.follow import is_late
 from core.report.agents import agent_names
 from core.report.compaction import Preserved
+from core.report.cost import Spent
 from core.report.now import Now
-from core.report.sums import DaySpent, Spent
+from core.report.sums import DaySpent
 
 Mode = Literal["live", "paused", "replay"]
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Event, Prompt, Turn
-from core.report.cost import Spending
-from core.report.sums import Spent
+from core.report.cost import Spending, Spent
 
 COSTS = st.lists(st.none() | st.floats(0, 5) | st.just(-1.0), max_size=40)
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from bench.workload import session
 from core.logs.follow import SAID, UNKNOWN
-from core.report.sums import Spent
+from core.report.cost import Spent
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
