@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
+from posixpath import commonpath, dirname
 from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
 
+from core.agents.words import WordReader, Words, word_logs
 from core.events import MAIN, Event, Prompt, ToolUse
 from core.logs.session import LogSession
 from core.report.analysis import Summary, analyse
@@ -79,11 +81,19 @@ class ComparedRun(Struct, frozen=True):
     ended: str
 
 
-def compared_run(session: LogSession, settings: Settings) -> tuple[ComparedRun, list[Event]]:
-    """Analyse one session and return its figures with its events."""
+class ReadRun(NamedTuple):
+    """One session with its figures and moves."""
+
+    figures: ComparedRun
+    events: list[Event]
+    moves: list[Move]
+
+
+def read_run(session: LogSession, settings: Settings) -> ReadRun:
+    """Analyse one session."""
     events: list[Event] = []
     summary = analyse(session, settings, each=lambda event, *_: events.append(event)).summary
-    return figures(summary), events
+    return ReadRun(figures(summary), events, moves(events, WordReader(word_logs(session)).words))
 
 
 def figures(summary: Summary) -> ComparedRun:
@@ -115,20 +125,28 @@ def figures(summary: Summary) -> ComparedRun:
     )
 
 
-def moves(events: Iterable[Event]) -> list[Move]:
-    """Return the prompts and calls of a run in order."""
+def moves(events: Sequence[Event], read: Callable[[Event], Words] | None = None) -> list[Move]:
+    """Return the prompts and calls of a run in order; how a prompt is spaced does not matter if it can be read."""
+    root = _root(events)
     listed: list[Move] = []
     for place, event in enumerate(events):
         if type(event) is Prompt and event.agent == MAIN and not event.interrupt:
-            listed.append(Move(("prompt", event.call), place))
+            prompt_text = "".join(read(event).said.split()) if read else ""
+            listed.append(Move(("prompt", prompt_text or event.call), place))
         elif type(event) is ToolUse:
-            listed.append(Move((event.action, event.program, event.targets or event.shape), place))
+            paths = tuple(path.removeprefix(root) for path in event.targets)
+            listed.append(Move((event.action, event.program, paths or event.shape), place))
     return listed
 
 
-def align(first: Sequence[Event], second: Sequence[Event]) -> Alignment:
+def _root(events: Iterable[Event]) -> str:
+    """Return the folder of all files, with a slash, of a run whose log names no project; else an empty text."""
+    paths = {path for event in events if type(event) is ToolUse for path in event.targets}
+    return f"{commonpath(map(dirname, paths))}/" if paths and all(path.startswith("/") for path in paths) else ""
+
+
+def align(ours: Sequence[Move], theirs: Sequence[Move]) -> Alignment:
     """Align two runs by their moves, in nearly linear time."""
-    ours, theirs = moves(first), moves(second)
     left, right = [move.key for move in ours], [move.key for move in theirs]
     same = 0
     while same < min(len(left), len(right)) and left[same] == right[same]:
@@ -209,6 +227,8 @@ def move_words(event: Event) -> str:
     if isinstance(event, Prompt):
         return "a prompt"
     words, path = about(event)
+    if isinstance(event, ToolUse):
+        words = f"{event.action.replace('_', ' ')} {words or ('' if path else event.tool)}".strip()
     return plain(f"{words} {path}".strip(), 60)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -16,7 +17,7 @@ from core.agents.registry import make_kit
 from core.errors import NooscopeError
 from core.events import Event, Prompt, ToolUse
 from core.logs.finder import sessions
-from core.report.compare import Alignment, ComparedRun, align, compared_run, move_words, moves, parting_words, rows
+from core.report.compare import Alignment, ComparedRun, Move, align, move_words, parting_words, read_run, rows
 from core.report.formatting import clock, plain
 from core.settings import Settings
 from tui.draw.line import Line, fit, joined_cells, wrapped
@@ -49,20 +50,21 @@ class Compared(NamedTuple):
 def compare(paths: Sequence[str], ids: Sequence[str], settings: Settings) -> Compared:
     """Read and align two sessions."""
     kit = make_kit()
-    results = []
+    runs = []
     for path, session_id in zip(paths, ids, strict=True):
         matches = sessions([Path(path)], kit, settings.ingest.lines)
-        results.append(compared_run(next((one for one in matches if one.id == session_id), matches[-1]), settings))
-    (first, ours), (second, theirs) = results
-    alignment = align(ours, theirs)
-    return Compared((first, second), (ours, theirs), alignment, tuple(_moments(ours, theirs, alignment)))
+        runs.append(read_run(next((one for one in matches if one.id == session_id), matches[-1]), settings))
+    first, second = runs
+    alignment = align(first.moves, second.moves)
+    moments = tuple(_moments(first.moves, second.moves, alignment))
+    return Compared((first.figures, second.figures), (first.events, second.events), alignment, moments)
 
 
-def _moments(ours: Sequence[Event], theirs: Sequence[Event], alignment: Alignment) -> Iterator[Moment]:
+def _moments(ours: Sequence[Move], theirs: Sequence[Move], alignment: Alignment) -> Iterator[Moment]:
     """The moves of both runs in one order: what has a partner stands beside it."""
-    left, right = [move.place for move in moves(ours)], [move.place for move in moves(theirs)]
+    left, right = [move.place for move in ours], [move.place for move in theirs]
     a = b = 0
-    for pair in (*alignment.pairs, (len(ours), len(theirs))):
+    for pair in (*alignment.pairs, (sys.maxsize, sys.maxsize)):
         while a < len(left) and left[a] < pair[0]:
             yield Moment(left[a], None)
             a += 1

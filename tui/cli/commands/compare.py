@@ -16,30 +16,30 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.compare import align, as_json, compared_run, parting_words, rows
+    from core.report.compare import align, as_json, parting_words, read_run, rows
     from core.report.formatting import plain, readable_json
     from tui.cli.recordings import no_events, one_session
 
     settings = settings_from(args).settings
-    compared = []
+    read = []
     for path in (args.path, *args.others):
         session, kit = one_session(path, settings)
-        compared.append(compared_run(session, settings))
-        if not compared[-1][1]:
+        read.append(read_run(session, settings))
+        if not read[-1].events:
             raise no_events(path, kit)
-    runs = [run for run, _ in compared]
-    first = compared[0][1]
-    alignments = [align(first, events) for _, events in compared[1:]]
+    first, *others = read
+    runs = [run.figures for run in read]
+    alignments = [align(first.moves, run.moves) for run in others]
     if args.json:
         print(readable_json(as_json(runs, alignments)))
         return 0
     names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(runs))]
-    for name, run in zip(names, runs, strict=True):
-        print(f"{name}  {plain(run.path)}")
+    for name, figures in zip(names, runs, strict=True):
+        print(f"{name}  {plain(figures.path)}")
     print()
     print_table([("", *names), *((title, *cells) for title, cells in rows(runs))])
-    for name, one, (_, events) in zip(names[1:], alignments, compared[1:], strict=True):
-        print(f"\nA and {name}: {parting_words(one, first, events, name)}")
+    for name, one, run in zip(names[1:], alignments, others, strict=True):
+        print(f"\nA and {name}: {parting_words(one, first.events, run.events, name)}")
     return 0
 
 
