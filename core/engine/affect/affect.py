@@ -49,7 +49,7 @@ class Modulator:
         self._acceptance = _plain(settings.acceptance, 0.5)
         self._composition = settings.composition
 
-    def bend(self, deviations: Sequence[float], quarantined: bool) -> Modulation:
+    def bend(self, deviations: Vector, quarantined: bool) -> Modulation:
         """The eight parameters for deviations from rest; quarantine tightens two and suspends delegation."""
         uncertain, open_, novel, persist, escalate, risk, together = deviations
         caution = risk + uncertain
@@ -82,7 +82,7 @@ class Modulator:
         values = (promotion, breadth, branches, fading, escalation, retries, delegation, acceptance)
         return _make(Modulation, values)
 
-    def composition(self, deviations: Sequence[float]) -> Composition:
+    def composition(self, deviations: Vector) -> Composition:
         """How the rest leans; by the bounds of the settings no factor reaches zero."""
         share = self._composition
         uncertain, _, novel, persist, _, risk, _ = deviations
@@ -387,7 +387,7 @@ class Affect(Stateful):
         elapsed = later - self._now
         quarantined = self._quarantine.holds(later)
         values = [field.value(elapsed) for field in self._fields]
-        deviations = [value - field.rest for value, field in zip(values, self._fields, strict=True)]
+        deviations: Any = tuple([value - field.rest for value, field in zip(values, self._fields, strict=True)])
         return AffectReading(
             policy=self.policy.name,
             fields=tuple(

@@ -166,8 +166,9 @@ class Zone(Stateful):
         if not agents:
             return
         for place, column in enumerate(zip(*agents, strict=True)):
+            total: float = sum(column)
             mean = self._mean[place]
-            mean += self._memory * (sum(column) / len(agents) - mean)
+            mean += self._memory * (total / len(agents) - mean)
             self._mean[place] = mean
             if abs(mean) > self._spiral:
                 self.factors[place] = self._suppression

@@ -145,7 +145,7 @@ class Updater:
         for bit in _PRESENT[observations]:
             intensity = intensities[bit]
             for place, effect in self._effects[bit]:
-                raws[place] += effect * intensity
+                raws[place] = raws[place] + effect * intensity
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         if observations & self._refused:
             for place, field in enumerate(self._fields):

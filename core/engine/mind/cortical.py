@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from math import exp, sqrt
 from typing import Literal, get_args
 
@@ -442,7 +441,7 @@ class Mood(Stateful):
             won = 1.0 if outcome == "success" and calls >= self._prompted_calls else 0.0
             self.share += self._smoothing * (won - self.share)
 
-    def tick(self, now: float, axes: Sequence[float], urgency: float) -> None:
+    def tick(self, now: float, axes: tuple[float, float, float, float, float, float], urgency: float) -> None:
         """Step towards what the axes, the pace and the greatest urgency of this moment ask for."""
         elapsed = now - self.last
         if elapsed > 0.0:

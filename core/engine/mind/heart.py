@@ -27,7 +27,7 @@ from core.engine.mind.metrics import Metrics, TickKind, TickRow
 from core.engine.mind.salience import Habituation, Salience
 from core.engine.mind.sleep import ContextGauge, Dream, Dreams, Reason, SleepPressure
 from core.engine.mind.tiers import Band, Opinion, Tiers
-from core.engine.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
+from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import Stateful, grouped, inner, row, tupled
 from core.engine.values import Value
 from core.events import MAIN
@@ -112,7 +112,6 @@ def _compound(percept: Percept) -> bool:
     return any(signal.name == "compound_frustration_seeking" for signal in percept.signals)
 
 
-_CONFIDENCE = AXES.index("confidence")
 _NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _PARTS = (
     "clock",
@@ -180,7 +179,7 @@ class Heart(Stateful):
         self.write_environment = self.state.claim_environment().write
         self.write_inference = self.state.claim_inference().write
         self._pending = settings.clock.pending
-        self._axes: tuple[float, ...] = _NO_AXES
+        self._axes = _NO_AXES
         self.modulation = NEUTRAL
         self.composition = EVEN
         self.confidence = 0.0  # Felt confidence as affect lets it fade and come back; what the gate goes by.
@@ -204,10 +203,11 @@ class Heart(Stateful):
         """Start a step: take the moment's readings, leave the last step's behind."""
         self.at = at
         self.now = percept.now
-        self._axes = percept.axes
+        axes = self._axes = percept.axes
         self.modulation = modulation
         self.composition = composition
-        gap = percept.axes[_CONFIDENCE] - self.confidence
+        _, _, felt, _, _, _ = axes
+        gap = felt - self.confidence
         if gap:
             pace = self._pace * (composition[1] if gap > 0.0 else composition[0])
             self.confidence += gap if pace > 1.0 else pace * gap

@@ -119,7 +119,7 @@ _Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, 
 
 def _mark(row: Sequence[Any]) -> _Mark:
     event, at, now, causes, pattern, shifted, after, disruption, calm, flowing = row
-    return (event, at, now, tuple(causes), pattern, shifted, _vector(after), disruption, calm, flowing)
+    return (event, at, now, tuple(causes), pattern, shifted, vector(after), disruption, calm, flowing)
 
 
 class EmotionEngine(Stateful):
@@ -135,7 +135,7 @@ class EmotionEngine(Stateful):
         self._given = (settings, impulses)
         self._impulses = Impulses(impulses)
         self._weariness = self._impulses.weariness
-        self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
+        self._rates = vector([-log(2.0) / getattr(settings.half_life, axis) for axis in AXES])
         self._relief = settings.compaction_relief
         self._trend = settings.trend
         self._now = 0.0
@@ -273,7 +273,7 @@ class EmotionEngine(Stateful):
         )
 
 
-def _vector(values: Sequence[float]) -> Vector:
+def vector(values: Sequence[float]) -> Vector:
     a, b, c, d, e, f = values
     return (a, b, c, d, e, f)
 

@@ -75,8 +75,9 @@ class ActionFacts(Stateful):
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept
         self._recent: deque[int] = deque(maxlen=settings.recent)
+        self._window = settings.failing
         self._failing: deque[bool] = deque(maxlen=settings.failing)
-        self._edited = 0  # Edits among the recent actions.
+        self.failures_recent = 0  # Failures among the last actions.
         self._calls: dict[int, int] = {}
         self._results: dict[int, None] = {}
         self._errors: dict[int, None] = {}
@@ -134,16 +135,13 @@ class ActionFacts(Stateful):
             self._run(event, failed)
         elif action == "file_read" or action == "search":
             self._look(event, failed, causes)
-        self._mark(mark)
-        self._failing.append(failed)
+        self._recent.append(mark)
+        failing = self._failing
+        if len(failing) == self._window:
+            self.failures_recent -= failing[0]
+        failing.append(failed)
+        self.failures_recent += failed
         return tuple(causes)
-
-    def _mark(self, mark: int) -> None:
-        recent = self._recent
-        if len(recent) == recent.maxlen:
-            self._edited -= recent[0] & _EDIT == _EDIT
-        recent.append(mark)
-        self._edited += mark & _EDIT == _EDIT
 
     def _stale_mark(self, event: ToolUse) -> int:
         """Return `_STALE` if the call brought the same result before, or another call did."""
@@ -255,11 +253,6 @@ class ActionFacts(Stateful):
         looked[target] = self._generation
 
     @property
-    def failures_recent(self) -> int:
-        """Failures among the last actions."""
-        return sum(self._failing)
-
-    @property
     def stale_recent(self) -> int:
         """Results among the last actions that had come before."""
         return sum([mark & _STALE for mark in self._recent])
@@ -267,11 +260,11 @@ class ActionFacts(Stateful):
     @property
     def edits_recent(self) -> int:
         """Edits among the last actions, good or failed."""
-        return self._edited
+        return sum([1 for mark in self._recent if mark & _EDIT])
 
     def restored(self) -> None:
-        """Count the recent edits again."""
-        self._edited = sum([1 for mark in self._recent if mark & _EDIT])
+        """Count the recent failures again."""
+        self.failures_recent = sum(self._failing)
 
     def read(self) -> FactsReading:
         """Return all counts."""

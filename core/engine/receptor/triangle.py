@@ -17,6 +17,7 @@ from core.engine.receptor.emotion import (
     SEEKING,
     UNCERTAINTY,
     Vector,
+    vector,
 )
 from core.engine.receptor.readings import GateReading, HeldReading, MetaReading
 from core.engine.state import KeptField, Stateful, plain_list, queued
@@ -223,7 +224,7 @@ class EmotionNeuron(Stateful):
         self._hold = settings.hold
         self._low = ambient.low
         self._high = ambient.high
-        self._offsets = tuple(getattr(ambient.offset, axis) for axis in AXES)
+        self._offsets = vector([getattr(ambient.offset, axis) for axis in AXES])
         # Events below the threshold until each axis is released; 0 if no signal is active.
         self._left = [0] * len(AXES)
         self._intensity = [0.0] * len(AXES)
@@ -234,13 +235,12 @@ class EmotionNeuron(Stateful):
     def update(self, values: Vector, baseline: Sequence[float], field: Field, failing: bool) -> tuple[Signal, ...]:
         """Return the signals that fire or are still held; `failing` says whether any recent act failed."""
         left = self._left
-        excess = self._excess(values, baseline, field)
-        if max(excess) < 0.0 and not any(left):
-            self.dominant, self.greatest, self._compound = NONE, 0.0, False
+        a, b, c, d, e = self._excess(values, baseline, field)
+        if a < 0.0 and b < 0.0 and c < 0.0 and d < 0.0 and e < 0.0 and self.dominant == NONE:
             return ()
         standing: list[Signal] = []
         dominant, greatest = NONE, -1.0
-        for axis, intensity in zip(ORDER, excess, strict=True):
+        for axis, intensity in ((FRUSTRATION, a), (SEEKING, b), (UNCERTAINTY, c), (CONFIDENCE, d), (FATIGUE, e)):
             left_before = left[axis]
             if intensity >= 0.0:
                 left[axis] = self._hold

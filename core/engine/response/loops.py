@@ -185,7 +185,10 @@ class Repeat(Detector):
         key = (event.call, event.result)
         runs = self._runs
         self.period = 0
-        if key in self._keys:
+        if key not in self._keys:
+            self._runs = [0] * _LONGEST_ROUND
+            self.count = 1
+        else:
             for place, earlier in enumerate(self._keys):
                 if earlier != key:
                     runs[place] = 0
@@ -195,10 +198,8 @@ class Repeat(Detector):
                 runs[place] += 1
             if event.result or event.outcome == "failure":
                 self._judge(event, tool_limit)
-        elif any(runs):
-            self._runs = [0] * _LONGEST_ROUND
-        if not self.period:
-            self.count = max([run // place + 1 for place, run in enumerate(self._runs, 1)])
+            if not self.period:
+                self.count = max([run // place + 1 for place, run in enumerate(runs, 1)])
         self._keys.appendleft(key)
         self._times.appendleft(event.at)
 
@@ -547,8 +548,7 @@ class LoopDetector(Stateful):
             ("rework", settings.rework.enabled, Rework(settings.rework)),
             ("stalled", settings.stalled.enabled, Stalled(settings.stalled)),
         )
-        self._names = tuple([name for name, enabled, _ in all_parts if enabled])
-        self._parts = tuple([part for _, enabled, part in all_parts if enabled])
+        self._parts = {name: part for name, enabled, part in all_parts if enabled}
         self._patience = 0
         self._final = final
         self._growth = settings.growth
@@ -567,23 +567,22 @@ class LoopDetector(Stateful):
         """
         if patience != self._patience:
             self._patience = patience
-            for name, part in zip(self._names, self._parts, strict=True):
-                if name == "repeat":
-                    part.patience = patience
-                elif name == "failing":
-                    part.patience = max(0, patience)
+            if "repeat" in self._parts:
+                self._parts["repeat"].patience = patience
+            if "failing" in self._parts:
+                self._parts["failing"].patience = max(0, patience)
         if type(event) is ToolUse:
             if event.outcome in _WITHOUT_OUTCOME or event.action == "plan" or event.purpose == "wait":
                 return None
             tools = self._tools
             limits = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
-            for name, part in zip(self._names, self._parts, strict=True):
+            for name, part in self._parts.items():
                 part.update(event, limits.get(name, -1) if limits else -1)
             return self._announce(event.at)
         if type(event) is Turn:
             if event.stop in self._final:
                 self._end()
-        elif isinstance(event, Prompt) and not (event.call and event.call == self._prompt):
+        elif type(event) is Prompt and not (event.call and event.call == self._prompt):
             # The same words again come from a program, not from the person.
             self._prompt = event.call
             self._end()
@@ -591,18 +590,18 @@ class LoopDetector(Stateful):
 
     def _end(self) -> None:
         self._active = None
-        for part in self._parts:
+        for part in self._parts.values():
             part.reset()
 
     def _announce(self, at: float) -> Loop | None:
-        active = [name for name, part in zip(self._names, self._parts, strict=True) if part.active]
+        active = [name for name, part in self._parts.items() if part.active]
         if not active:
             self._active = None
             return None
         name = self._active if self._active in active else active[0]
         resumed = name != self._active
         self._active = name
-        part = self._part(name)
+        part = self._parts[name]
         key = (name, part.tool)
         earlier = self._announced.get(key)
         if earlier is not None:
@@ -615,15 +614,12 @@ class LoopDetector(Stateful):
         self._times += 1
         return self.current
 
-    def _part(self, name: DetectorName) -> Detector:
-        return self._parts[self._names.index(name)]
-
     @property
     def current(self) -> Loop | None:
         """The loop that goes on now."""
         if self._active is None:
             return None
-        part = self._part(self._active)
+        part = self._parts[self._active]
         strength = intensity(part.count, part.limit)
         return Loop(self._active, part.period, part.count, part.tool, part.describe(), strength, part.began_at)
 
@@ -631,23 +627,23 @@ class LoopDetector(Stateful):
         """Return every detector's count and limit."""
         readings = []
         for name in DETECTORS:
-            enabled = name in self._names
-            count, limit = (self._part(name).count, self._part(name).limit) if enabled else (0, 0)
-            readings.append(DetectorReading(name=name, enabled=enabled, count=count, limit=limit))
+            part = self._parts.get(name)
+            count, limit = (part.count, part.limit) if part is not None else (0, 0)
+            readings.append(DetectorReading(name=name, enabled=part is not None, count=count, limit=limit))
         return LoopReading(current=self.current, told=self._times, detectors=tuple(readings))
 
     @property
     def parts(self) -> dict[str, Any]:
         """Dump each detector that is on."""
-        return {name: part.dump() for name, part in zip(self._names, self._parts, strict=True)}
+        return {name: part.dump() for name, part in self._parts.items()}
 
     def _load_parts(self, states: Mapping[str, Any]) -> None:
         """Load each detector; one that was switched on since starts from nothing."""
-        for name, part in zip(self._names, self._parts, strict=True):
+        for name, part in self._parts.items():
             if name in states:
                 part.load(states[name])
 
     def restored(self) -> None:
         """End a loop whose detector is off."""
-        if self._active is not None and self._active not in self._names:
+        if self._active not in self._parts:
             self._active = None

@@ -73,6 +73,7 @@ _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
 _CANCEL = Deliver(kind="steer", priority=255, cancel=True)
 
+_PERSISTENCE = NEUTRAL.persistence
 _PATIENCE = 2  # Repetitions that affect may add to the limit of a loop; it may take one away.
 
 
@@ -142,8 +143,8 @@ class Response(Stateful):
 
     def step(self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep) -> Reaction:
         """Process one event and what the other models made of it."""
-        lean = mood.modulation.persistence - NEUTRAL.persistence
-        loop = self.loops.update(event, max(-1, min(_PATIENCE, round(lean))))
+        lean = mood.modulation.persistence - _PERSISTENCE
+        loop = self.loops.update(event, 0 if -0.5 <= lean <= 0.5 else max(-1, min(_PATIENCE, round(lean))))
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:
@@ -151,7 +152,7 @@ class Response(Stateful):
         kind = type(event)
         if kind is Turn:
             self._watch_means(thought)
-        if isinstance(event, Advice):
+        if type(event) is Advice:
             frustration = percept.axes[_FRUSTRATION]
             episode = self.queue.record_said(event.call, percept.at, percept.state, frustration)
             return QUIET._replace(told=(episode,))

@@ -9,7 +9,7 @@ from core.engine.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, 
 from core.engine.response.method import CUE_AXES, CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.engine.response.rules import RuleSet
 from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
-from core.engine.values import Value
+from core.engine.values import Derived, Value
 from core.events import ACTIONS, Action
 from core.settings.response import ScoringSettings
 
@@ -62,28 +62,41 @@ def _passes(cue: Cue, method: Method) -> bool:
 
 
 class _Rule:
-    """A method with its numbers at hand."""
+    """A method with its numbers at hand, the same for every agent."""
 
-    def __init__(self, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
+    def __init__(self, place: int, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
         trigger = method.trigger
+        self.place = place
         self.method = method
         self.states = trigger.states
         self.sensitivity = trigger.sensitivity
         self.threshold = settings.threshold if trigger.threshold is None else trigger.threshold
         self.cooldown: float = getattr(settings, trigger.frequency)
-        self.last: float | None = None
         self.least: dict[Cue, float] = {}  # Intensity that no other factor could lift above the threshold.
         for cue in trigger.signals:
             most = self.sensitivity * scales[cue]
             self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else _NEVER
         least = min(self.least.values())
-        self._soonest = self.cooldown * least ** (1.0 / settings.recovery) * _SLACK if least < 1.0 else _NEVER
-        self.wake = -_NEVER  # Before this no signal, of at most 1, could make it fire again.
+        self.soonest = self.cooldown * least ** (1.0 / settings.recovery) * _SLACK if least < 1.0 else _NEVER
 
-    def fired(self, at: float | None) -> None:
-        """Note when it last fired."""
-        self.last = at
-        self.wake = -_NEVER if at is None else at + self._soonest
+
+class _Audience:
+    """Who hears what under some settings, shared by all agents."""
+
+    def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
+        self.scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
+        self.rules = [_Rule(place, method, settings, self.scales) for place, method in enumerate(rules.methods)]
+        self.listening: dict[Cue, list[tuple[float, _Rule]]] = {
+            cue: [(rule.least[cue], rule) for rule in self.rules if rule.method.enabled and cue in rule.least]
+            for cue in CUES
+        }
+        # Intensity of each cue up to which no method could fire.
+        self.floor: dict[Cue, float] = {
+            cue: min((least for least, _ in rules), default=_NEVER) for cue, rules in self.listening.items()
+        }
+
+
+_audience = Derived(_Audience)
 
 
 def _written(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
@@ -109,16 +122,12 @@ class Scorer(Stateful):
     def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
         self._mismatch = settings.mismatch
         self._power = settings.recovery
-        self._scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
-        self._rules = [_Rule(method, settings, self._scales) for method in rules.methods]
-        self._listening: dict[Cue, list[tuple[float, _Rule]]] = {
-            cue: [(rule.least[cue], rule) for rule in self._rules if rule.method.enabled and cue in rule.least]
-            for cue in CUES
-        }
-        # Intensity of each cue up to which no method could fire.
-        self.floor: dict[Cue, float] = {
-            cue: min((least for least, _ in rules), default=_NEVER) for cue, rules in self._listening.items()
-        }
+        audience = _audience(settings, rules, deltas)
+        self._scales, self._rules, self._listening = audience.scales, audience.rules, audience.listening
+        self.floor = audience.floor
+        self._last: list[float | None] = [None] * len(self._rules)  # When each rule last fired.
+        # Before this no signal, of at most 1, could make each fire again.
+        self._wake = [-_NEVER] * len(self._rules)
         self._at = 0.0
         self._state: AgentState = "idle"
         self._signals: tuple[Signal, ...] = ()
@@ -146,12 +155,12 @@ class Scorer(Stateful):
                 continue
             scale = self._scales[cue]
             for least, rule in self._listening[cue]:
-                if intensity <= least or at < rule.wake:
+                if intensity <= least or at < self._wake[rule.place]:
                     continue
                 method = rule.method
                 if flow and not _passes(cue, method):
                     continue
-                score = self._score(rule, rule.last, intensity, scale)
+                score = self._score(rule, self._last[rule.place], intensity, scale)
                 if score > rule.threshold:
                     current = best.get(method.id)
                     if current is None or score > current.score:
@@ -160,8 +169,8 @@ class Scorer(Stateful):
             return []
         for rule in self._rules:
             if rule.method.id in best:
-                self._before[rule.method.id] = rule.last
-                rule.fired(at)
+                self._before[rule.method.id] = self._last[rule.place]
+                self._set_fired(rule, at)
         return sorted(best.values(), key=lambda shot: -shot.score)
 
     def _cues(self) -> list[tuple[Cue, float]]:
@@ -194,7 +203,7 @@ class Scorer(Stateful):
     def _candidate(self, rule: _Rule, cues: Sequence[tuple[Cue, float]]) -> Candidate:
         method = rule.method
         name = method.id
-        last = self._before.get(name, rule.last)
+        last = self._before.get(name, self._last[rule.place])
         audible = [(cue, intensity) for cue, intensity in cues if cue in rule.least]
         silenced = flow = _flows(self._signals)
         if flow and any(_passes(cue, method) for cue, _ in audible):
@@ -252,13 +261,18 @@ class Scorer(Stateful):
     @property
     def fired(self) -> tuple[tuple[str, float], ...]:
         """When each method that did fire last did."""
-        return tuple([(rule.method.id, rule.last) for rule in self._rules if rule.last is not None])
+        fired = zip(self._rules, self._last, strict=True)
+        return tuple([(rule.method.id, last) for rule, last in fired if last is not None])
 
     def _take_fired(self, fired: Sequence[Sequence[Any]]) -> None:
         """Forget methods that no longer exist."""
         by_method: dict[str, float] = dict(fired)  # type: ignore[arg-type]
         for rule in self._rules:
-            rule.fired(by_method.get(rule.method.id))
+            self._set_fired(rule, by_method.get(rule.method.id))
+
+    def _set_fired(self, rule: _Rule, at: float | None) -> None:
+        self._last[rule.place] = at
+        self._wake[rule.place] = -_NEVER if at is None else at + rule.soonest
 
 
 _AXES_OF: dict[str, tuple[Axis, ...]] = {

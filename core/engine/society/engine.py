@@ -45,7 +45,7 @@ from core.engine.society.story import Facts as StoryFacts
 from core.engine.society.story import Story, make_story
 from core.engine.state import KeptField, Stateful, inner, tupled
 from core.engine.values import StepValue, Value
-from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse
+from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.settings import Settings
 
 _NOTABLE = 0.02  # A field that moves less is not reported.
@@ -78,7 +78,7 @@ class Changes(Stateful):
     ) -> None:
         """Emit what this step changed to the fabric; `leaves` is the number of known files."""
         emit, at = fabric.emit, event.at
-        if isinstance(event, ToolUse):
+        if type(event) is ToolUse:
             self._emit_opened_file(fabric, event, leaves)
         else:
             self._emit_rare_event(fabric, event)
@@ -113,6 +113,8 @@ class Changes(Stateful):
 
     def _emit_rare_event(self, fabric: Fabric, event: Event) -> None:
         match event:
+            case Turn() | Prompt():
+                return
             case SessionStart():
                 fabric.emit(SessionBegan(event.at, event.session, event.tool, event.model))
             case SessionEnd():
