@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def compile_into(folder: Path) -> None:
     os.chdir(folder)
     paths = [f"core/{name}" for name in modules(Path("core"))]
     for path in paths:
-        write_methods(Path(path))
+        write_methods(Path(path), paths)
     from mypyc.build import mypycify
     from setuptools import Distribution  # type: ignore[import-untyped]
     from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
@@ -101,14 +102,71 @@ _STATE_FUNCTIONS = {
 _OTHER_KIND = "    if type(self) is not {}:\n        {}"  # A class below it, of an extension say, may keep more.
 
 
-def write_methods(path: Path) -> None:
+_CONSTANT = "_?[A-Z][A-Z0-9_]*"
+
+
+def make_final(module: Any, lines: list[str], paths: Sequence[str]) -> list[str]:
+    """Make constants final, and give classes that are not compiled final names in functions; return their lines.
+
+    Compiled code looks any other global up by its name, each time.
+    """
+    for place, line in enumerate(lines):
+        if not (match := re.match(rf"((?:{_CONSTANT}, )*)({_CONSTANT})(?:: ([^=]+))? = ", line)):
+            lines[place] = re.sub(r"^(_\w+) = tuple\.__new__", r"\1: _Final = tuple.__new__", line)
+            continue
+        names = [*match[1].split(", ")[:-1], match[2]]
+        values = [getattr(module, name) for name in names]
+        if len(names) > 1 and all(isinstance(value, int) for value in values):
+            pairs = zip(names, values, strict=True)
+            lines[place] = "; ".join([f"{name}: _Final = {value}" for name, value in pairs])
+        elif len(names) == 1 and not _is_vector(values[0]):
+            kind = f"_Final[{match[3]}]" if match[3] else "_Final"
+            lines[place] = f"{match[2]}: {kind} = {line[match.end() :]}"
+    tree = ast.parse("\n".join(lines))
+    classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    final = {
+        name: f"_final_{name}: _Final = {name}"
+        for name, value in classes.items()
+        if value.__module__ != "builtins"
+        and (issubclass(value, tuple) or f"{value.__module__.replace('.', '/')}.py" not in paths)
+    }
+    used: set[tuple[int, int, str]] = set()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            skipped = {id(one) for node in ast.walk(function) for one in _not_values(node)}
+            used |= {
+                (node.lineno - 1, node.col_offset, node.id)
+                for statement in function.body
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Name) and node.id in final and id(node) not in skipped
+            }
+    for place, column, _ in sorted(used, reverse=True):
+        data = lines[place].encode()
+        lines[place] = (data[:column] + b"_final_" + data[column:]).decode()
+    return [final[name] for name in sorted({name for _, _, name in used})]
+
+
+def _is_vector(value: object) -> bool:
+    """Whether a constant is a tuple of floats, which compiled code never sees as set."""
+    return type(value) is tuple and {*map(type, value)} == {float}
+
+
+def _not_values(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of annotations and patterns."""
+    for name in ("annotation", "returns", "cls"):
+        part = getattr(node, name, None)
+        if isinstance(part, ast.AST):
+            yield from ast.walk(part)
+
+
+def write_methods(path: Path, paths: Sequence[str] = ()) -> None:
     """Write each mechanism's dump and load into its class, which else makes them as it runs."""
     from core.engine.state import Stateful, needed_names, state_functions
 
     module = importlib.import_module(".".join(path.with_suffix("").parts))
     before = path.read_text().split("\n")
     lines = [*before]
-    last: list[str] = []
+    last = make_final(module, lines, paths)
     for node in reversed(ast.parse("\n".join(lines)).body):
         kind = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None
         if kind is None or kind is Stateful:
@@ -127,7 +185,9 @@ def write_methods(path: Path) -> None:
         lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
     if lines != before:
         start = lines.index("from __future__ import annotations") + 1
-        lines[start:start] = ["from typing import Any", "from core.engine.state import needed_names as _needed_names"]
+        if any("_needed_names" in line for line in last):
+            lines.insert(start, "from core.engine.state import needed_names as _needed_names")
+        lines.insert(start, "from typing import Any, Final as _Final")
         path.write_text("\n".join([*lines, *last, ""]))
 
 
