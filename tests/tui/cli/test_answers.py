@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -227,5 +228,7 @@ def test_a_kept_answer_is_said_again_without_the_library_it_was_made_with(
         "print({'msgspec', 'sqlite3', 'backports.zstd'} & set(sys.modules), file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, *words, str(log.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # As Python knows it: readline may have put the width of a terminal into the real one.
+    environment = dict(os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert (done.stdout, done.stderr) == (told, "set()\n")
