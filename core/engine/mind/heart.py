@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from core.engine.mind.clock import Clock, Ticks
-from core.engine.mind.cortical import SEVERITY, CorticalState, Mood, Regime, Vitality
+from core.engine.mind.cortical import SEVERITY, CorticalState, Mood, Regime, Tier, Vitality, unpack
 from core.engine.mind.episodes import Episodes
 from core.engine.mind.fabric import (
     AccuracyTurned,
@@ -28,7 +30,7 @@ from core.engine.mind.salience import Habituation, Salience
 from core.engine.mind.sleep import ContextGauge, Dream, Dreams, Reason, SleepPressure
 from core.engine.mind.tiers import Band, Opinion, Tiers
 from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
-from core.engine.state import Stateful, grouped, inner, row, tupled
+from core.engine.state import KeptField, Stateful, custom, grouped, inner, row, tupled
 from core.engine.values import Value
 from core.events import MAIN
 from core.settings.mind import MindSettings
@@ -113,6 +115,7 @@ def _compound(percept: Percept) -> bool:
 
 
 _NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_KEPT_STATE: KeptField = custom("state", CorticalState.pack, unpack)
 _PARTS = (
     "clock",
     "salience",
@@ -141,7 +144,7 @@ class Heart(Stateful):
 
     NAMED = True
     STATE = (
-        *map(inner, _PARTS),
+        *[_KEPT_STATE if part == "state" else inner(part) for part in _PARTS],
         grouped(
             "moment",
             "at",
@@ -173,11 +176,6 @@ class Heart(Stateful):
         self.episodes = Episodes(settings.episodes)
         self.fabric = Fabric(settings.fabric)
         self.metrics = Metrics(settings.metrics, seed, agent)
-        self._affect = self.state.claim_affect().write
-        self._mortality = self.state.claim_mortality().write
-        self._prediction = self.state.claim_prediction().write
-        self.write_environment = self.state.claim_environment().write
-        self.write_inference = self.state.claim_inference().write
         self._pending = settings.clock.pending
         self._axes = _NO_AXES
         self.modulation = NEUTRAL
@@ -223,6 +221,14 @@ class Heart(Stateful):
         self.corrections = ()
         self.dreamt = None
 
+    def write_environment(self, regime: Regime) -> None:
+        """Replace the regime that all mechanisms read."""
+        self.state = replace(self.state, regime=regime)
+
+    def write_inference(self, budget_remaining: float, tier: Tier) -> None:
+        """Replace the budget left and the tier in use."""
+        self.state = replace(self.state, budget_remaining=budget_remaining, tier=tier)
+
     def _set_executing(self, executing: bool) -> None:
         self.executing = executing
         self.emit(ModeChanged(self.at, executing))
@@ -256,20 +262,23 @@ class Heart(Stateful):
         for _ in range(min(count, self._pending)):
             mood.tick(now, self._axes, self.urgency)
             self._record(kind, 0)
-        self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
+        pleasure, arousal, dominance, emotion = mood.pleasure, mood.arousal, mood.dominance, mood.emotion
+        self.state = replace(self.state, pleasure=pleasure, arousal=arousal, dominance=dominance, emotion=emotion)
         self.episodes.sample(self.state)
         self.urgency = 0.0
 
     def _theta(self, kind: TickKind) -> None:
-        state, vitality, at = self.state, self.vitality, self.at
-        trend = self.forecast.trend
-        if trend != state.trend:
-            self.fabric.emit(AccuracyTurned(at, trend, self.forecast.accuracy))
-        self._prediction(self.forecast.accuracy, trend)
+        vitality, at = self.vitality, self.at
+        trend, accuracy = self.forecast.trend, self.forecast.accuracy
+        if trend != self.state.trend:
+            self.fabric.emit(AccuracyTurned(at, trend, accuracy))
         phase = vitality.phase
-        if vitality.update(state.budget_remaining, state.accuracy):
+        if vitality.update(self.state.budget_remaining, accuracy):
             self.emit(PhaseChanged(at, phase, vitality.phase))
-        self._mortality(vitality.economic, vitality.composite, vitality.phase)
+        economic, composite, phase = vitality.economic, vitality.composite, vitality.phase
+        state = self.state = replace(
+            self.state, accuracy=accuracy, trend=trend, economic=economic, composite=composite, phase=phase
+        )
         self.sleep.update(self.gauge.fill)
         for correction in self.homeostasis.update(vitality.economic, state.accuracy, state.pleasure):
             self.corrections = (*self.corrections, correction)
@@ -328,9 +337,10 @@ class Heart(Stateful):
 
     def _record(self, kind: TickKind, reflected: int) -> None:
         serial = self._serial = self._serial + 1
-        tier, accuracy, used, regime = self.state.frame()
+        state, used = self.state, 1.0 - self.state.budget_remaining
+        accuracy, pressure = state.accuracy, self.sleep.pressure
         row = self.metrics.tick(
-            serial, kind, self.at, tier, self.gauge.point, accuracy, used, regime, self.sleep.pressure, reflected
+            serial, kind, self.at, state.tier, self.gauge.point, accuracy, used, state.regime, pressure, reflected
         )
         if row is not None:
             self.rows = (*self.rows, row)

@@ -321,7 +321,7 @@ class Mind(Stateful):
             clock=read_clock(clock, heart.dropped),
             triggers=read_triggers(self._wakeups),
             deduplicated=self._wakeups.deduplicated,
-            cortical=heart.state.read(),
+            cortical=heart.state,
             mood=heart.mood.read(),
             regime=heart.regime.read(),
             vitality=heart.vitality.read(),

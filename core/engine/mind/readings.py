@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from core.engine.mind.clock import Clock, Resolution, Ticks, Wakeup, Wakeups
-from core.engine.mind.cortical import CorticalReading, MoodReading, Regime, VitalityReading
+from core.engine.mind.cortical import CorticalState, MoodReading, Regime, VitalityReading
 from core.engine.mind.episode import Episode
 from core.engine.mind.episodes import EpisodesReading
 from core.engine.mind.fabric import MindEvent
@@ -171,7 +171,7 @@ class MindReading(Struct, frozen=True):
     clock: ClockReading
     triggers: tuple[TriggerReading, ...]
     deduplicated: int  # Wakeups left to a theta tick that was due anyway.
-    cortical: CorticalReading
+    cortical: CorticalState
     mood: MoodReading
     regime: RegimeReading
     vitality: VitalityReading

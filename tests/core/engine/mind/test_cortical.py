@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from core.engine.mind.clock import Ticks
 from core.engine.mind.cortical import (
     EMOTIONS,
     OCTANTS,
@@ -18,11 +21,13 @@ from core.engine.mind.cortical import (
     Mood,
     Regime,
     Vitality,
+    unpack,
 )
-from core.engine.mind.heart import RegimeSense
-from core.engine.percept import Pattern, Percept, Signal
+from core.engine.mind.heart import Heart, RegimeSense
+from core.engine.percept import EVEN, NEUTRAL, Pattern, Percept, Signal
 from core.errors import StateError
 from core.events import Outcome, Prompt, ToolUse
+from core.settings.mind import MindSettings
 from core.settings.mind_state import MoodSettings, RegimeSettings, VitalitySettings
 from tests.core import strategies
 
@@ -50,65 +55,66 @@ def edit(outcome: Outcome = "success") -> ToolUse:
     return ToolUse(at=0.0, action="file_edit", outcome=outcome)
 
 
-@pytest.mark.parametrize("group", ["affect", "prediction", "mortality", "environment", "inference"])
-def test_a_group_has_one_writer(group: str) -> None:
-    state = CorticalState()
-    getattr(state, f"claim_{group}")()
-    with pytest.raises(RuntimeError, match=group):
-        getattr(state, f"claim_{group}")()
-
-
 def test_reading_gives_no_way_to_write() -> None:
     state = CorticalState()
-    for name in ("pleasure", "accuracy", "composite", "regime", "tier"):
+    for name in CorticalState.__struct_fields__:
         with pytest.raises(AttributeError):
             setattr(state, name, getattr(state, name))
 
 
+def changes_of(heart: Heart, write: Callable[[], None]) -> list[str]:
+    before = heart.state
+    write()
+    return [name for name in before.__struct_fields__ if getattr(before, name) != getattr(heart.state, name)]
+
+
 def test_each_writer_changes_its_own_group_only() -> None:
-    state = CorticalState()
-    before = state.read()
-    state.claim_environment().write("crisis")
-    after = state.read()
-    changed = [name for name in after.__struct_fields__ if getattr(after, name) != getattr(before, name)]
-    assert changed == ["regime"]
+    heart = Heart(MindSettings())
+    assert changes_of(heart, lambda: heart.write_environment("crisis")) == ["regime"]
+    assert changes_of(heart, lambda: heart.write_inference(0.5, "T2")) == ["budget_remaining", "tier"]
+    heart.begin(1.0, replace(percept(1.0), axes=SORE), NEUTRAL, EVEN)
+    assert changes_of(heart, lambda: heart.beat(Ticks(1, 0, 0))) == ["pleasure", "arousal", "emotion"]
+    heart.forecast.brier = 1.0
+    assert changes_of(heart, lambda: heart.beat(Ticks(0, 1, 0))) == [
+        "accuracy",
+        "trend",
+        "economic",
+        "composite",
+        "phase",
+    ]
 
 
 signals = st.floats(allow_nan=False)
 
 
 @given(
-    st.tuples(signals, signals, signals, st.sampled_from(EMOTIONS)),
-    st.tuples(signals, st.sampled_from((-1, 0, 1))),
-    st.tuples(signals, signals, st.sampled_from(PHASES)),
-    st.sampled_from(REGIMES),
-    st.tuples(signals, st.sampled_from(TIERS)),
+    st.builds(
+        CorticalState,
+        *[signals] * 3,
+        st.sampled_from(EMOTIONS),
+        signals,
+        st.sampled_from((-1, 0, 1)),
+        *[signals] * 2,
+        st.sampled_from(PHASES),
+        st.sampled_from(REGIMES),
+        signals,
+        st.sampled_from(TIERS),
+    )
 )
 @settings(max_examples=60)
-def test_what_is_packed_comes_back_exactly_and_fits(affect, prediction, mortality, regime, inference) -> None:  # type: ignore[no-untyped-def]
-    state = CorticalState()
-    state.claim_affect().write(*affect)
-    state.claim_prediction().write(*prediction)
-    state.claim_mortality().write(*mortality)
-    state.claim_environment().write(regime)
-    state.claim_inference().write(*inference)
+def test_what_is_packed_comes_back_exactly_and_fits(state: CorticalState) -> None:
     packed = state.pack()
-    other = CorticalState()
-    other.unpack(packed)
     assert len(packed) == PACKED_SIZE <= 256
-    assert other.read() == state.read()
-    assert other.dump() == packed
+    assert unpack(packed) == state
+    assert unpack(packed).pack() == packed
 
 
 @pytest.mark.parametrize(
     "damaged", [b"", b"\x01" * 10, b"\x07" + b"\0" * (PACKED_SIZE - 1), b"\x01" + b"\xff" * (PACKED_SIZE - 1)]
 )
-def test_what_is_no_packed_state_is_refused_and_changes_nothing(damaged: bytes) -> None:
-    state = CorticalState()
-    before = state.pack()
+def test_what_is_no_packed_state_is_refused(damaged: bytes) -> None:
     with pytest.raises(StateError):
-        state.unpack(damaged)
-    assert state.pack() == before
+        unpack(damaged)
 
 
 def test_the_mood_moves_by_the_published_steps() -> None:

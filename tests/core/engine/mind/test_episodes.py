@@ -18,10 +18,8 @@ from tests.core import strategies
 
 
 def brain(regime: Regime = "calm", pad: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> CorticalState:
-    state = CorticalState()
-    state.claim_environment().write(regime)
-    state.claim_affect().write(*pad, EMOTIONS[0])
-    return state
+    pleasure, arousal, dominance = pad
+    return CorticalState(pleasure, arousal, dominance, EMOTIONS[0], regime=regime)
 
 
 def call(
