@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader
-from core.agents.values import code, items, table, text, whole_number, without_cached, words
-from core.events import Event, Turn
+from core.agents.reader import TranscriptReader, add
+from core.agents.values import amount, beyond, code, items, table, text, whole_number, without_cached, words
+from core.agents.words import shown_arguments
+from core.events import Event, Prompt, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -41,10 +43,19 @@ class AcpReader(TranscriptReader):
         # Open questions for permission: the call, and the kinds of the answers.
         self._options: dict[str, tuple[str, dict[str, str]]] = {}
         self._refused: set[str] = set()
+        self._asked: Prompt | None = None  # The prompt in a log without requests, which may come in chunks.
+        self._asked_text, self._asked_id = "", ""
         self._answer_text = ""
+        self._said_at: Where | None = None  # The place of the answer's chunks.
         self._answers = 0
         self._context = (0, 0)
+        self._cost = 0.0  # What the session cost so far, by its own count.
+        self._charged = 0.0  # The part of it that turns have.
         self._plan = ""
+
+    def own_pending(self) -> Iterable[Event]:
+        """Return the prompt of which more chunks may come."""
+        return filter(None, [self._asked])
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""
@@ -64,7 +75,10 @@ class AcpReader(TranscriptReader):
             self._open(params, out)
         if method.endswith("session/update"):
             if not self._replays():
-                self._update(table(params.get("update")), out)
+                update = table(params.get("update"))
+                if update.get("sessionUpdate") not in _PROMPT_KINDS:
+                    self._release_prompt(out)
+                self._update(update, out)
         elif method:
             self._request(method, number, params, out)
         elif "result" in message or "error" in message:
@@ -79,6 +93,7 @@ class AcpReader(TranscriptReader):
         out.append(self.start(self.now, text(params.get("sessionId")), project=folder, model=self.model))
 
     def _request(self, method: str, number: str, params: dict[str, Any], out: list[Event]) -> None:
+        self._release_prompt(out)
         if method == "session/prompt":
             self._close(out)
             out.append(self.prompt(self.now, words(params.get("prompt"))))
@@ -118,11 +133,13 @@ class AcpReader(TranscriptReader):
             self._add_words(words(update.get("content")))
         elif kind in _PROMPT_KINDS:
             if table(update.get("_meta")).get("hostTurn") is not True:
-                self._add_prompt(words(update.get("content")), out)
+                self._add_prompt(words(update.get("content")), text(update.get("messageId")), out)
         elif kind in _CALL_KINDS:
             self._tool(update, out)
         elif kind == "usage_update":
             self._context = whole_number(update.get("used")), whole_number(update.get("size"))
+            cost = table(update.get("cost"))
+            self._cost = (amount(cost.get("amount")) if cost.get("currency") == "USD" else None) or self._cost
         elif kind == "compaction_update" and update.get("status") == "completed":
             out.append(self.compaction(self.now))
         elif kind == "state_update" and update.get("state") == "idle":
@@ -130,22 +147,42 @@ class AcpReader(TranscriptReader):
         elif kind in ("plan", "plan_update"):
             self._add_plan(update, out)
 
-    def _add_prompt(self, prompt_text: str, out: list[Event]) -> None:
-        """Add a prompt from a log that has no requests."""
-        if "session/prompt" in self._requests.values() or not prompt_text.strip():
+    def _add_prompt(self, chunk: str, message: str, out: list[Event]) -> None:
+        """Add a prompt, or more of it, from a log that has no requests."""
+        if "session/prompt" in self._requests.values() or not chunk.strip():
             return
-        self._close(out)
-        out.append(self.prompt(self.now, prompt_text))
+        if message != self._asked_id:
+            self._release_prompt(out)
+        if self._asked is None:
+            self._close(out)
+            self._asked_text, self._asked_id = "", message
+        self._asked_text += chunk
+        at, where = (
+            (self.now, self.here()) if self._asked is None else (self._asked.at, self._joined(self._asked.where))
+        )
+        self._asked = self.prompt(at, self._asked_text, where)
+
+    def _release_prompt(self, out: list[Event]) -> None:
+        """Add the prompt that is complete."""
+        add(self._asked, out)
+        self._asked = None
+
+    def _joined(self, first: Where | None) -> Where:
+        """Return the place from the first chunk of a text to this line."""
+        here = self.here()
+        return Where(here.file, first.offset, here.offset + here.length - first.offset) if first else here
 
     def _add_words(self, chunk: str) -> None:
         if not self._answer_text:
             self._answers += 1
+            self._said_at = None
         self._answer_text += chunk
+        self._said_at = self._joined(self._said_at)
         turn = self._turn(self._answer_text, message=f"answer-{self._answers}")
         self.usage.update(turn)
 
     def _turn(self, said: str, **facts: Any) -> Turn:
-        turn = self.turn(self.now, said, **facts)
+        turn = self.turn(self.now, said, said_at=self._said_at, **facts)
         used, size = self._context
         if not used:
             return turn
@@ -154,10 +191,8 @@ class AcpReader(TranscriptReader):
 
     def _close(self, out: list[Event]) -> None:
         """The answer that is open is over."""
-        turn = self.usage.close(self.agent)
+        add(self.usage.close(self.agent), out)
         self._answer_text = ""
-        if turn is not None:
-            out.append(turn)
 
     def _turn_over(self, stop: str, usage: dict[str, Any], out: list[Event], cost: float | None = None) -> None:
         cached = whole_number(usage.get("cachedReadTokens"))
@@ -166,12 +201,14 @@ class AcpReader(TranscriptReader):
         self.usage.close(self.agent)
         self._answers += 1
         answered = whole_number(usage.get("outputTokens")) + self._thoughts(usage)
+        if cost is None and (cost := beyond(self._cost, self._charged)):
+            self._charged = self._cost
         turn = self._turn(
             said=answer_text,
             message=f"turn-{self._answers}",
             stop={"cancelled": "aborted"}.get(stop, stop),
             tokens=without_cached(whole_number(usage.get("inputTokens")), answered, cached, written),
-            cost=cost if usage else 0.0 if not answer_text else None,
+            cost=cost if usage or cost else 0.0 if not answer_text else None,
         )
         out.append(turn)
         if stop == "cancelled":
@@ -224,18 +261,7 @@ class AcpReader(TranscriptReader):
             tool = kind or (title if title.isidentifier() else "other")
         if table(arguments):
             return tool, arguments
-        paths = [text(table(one).get("path")) for one in items(call_facts.get("locations"))]
-        diffs = [table(one) for one in items(call_facts.get("content")) if table(one).get("type") == "diff"]
-        if diffs:
-            first = diffs[0]
-            return tool, {
-                "path": text(first.get("path")),
-                "old_string": text(first.get("oldText")),
-                "new_string": text(first.get("newText")),
-            }
-        if kind == "execute":
-            return tool, {"command": title.strip("`")}
-        return tool, {"paths": paths} if paths else {"title": title}
+        return tool, shown_arguments(call_facts) or {"title": title}
 
     def _call_result(self, name: str, status: str, call_facts: dict[str, Any]) -> Result:
         raw = table(call_facts.get("rawOutput"))

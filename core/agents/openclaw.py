@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from core.agents.pi import PiLinks, PiReader, pi_title
+from core.agents.values import table
+from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
@@ -24,6 +27,24 @@ class OpenClawReader(PiReader):
     gaps = "waits for the person are not recorded"
     many = True
 
+    def setup(self) -> None:
+        super().setup()
+        self._rows: set[str] = set()  # The rows that were read: a look at a growing database repeats the newest.
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one entry; in a database another session may begin."""
+        row = self.here().entry
+        if row in self._rows:
+            return
+        self._rows.update([row] if row else [])
+        entry = table(value)
+        if self.begun and entry.get("type") == "session" and entry.get("id") != self.session:
+            out.extend(self.close_all())
+            self.begun = False
+        super().read(value, out)
+        if row:
+            self._open(None, out)
+
     @staticmethod
     def rows(
         path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
@@ -36,7 +57,11 @@ class OpenClawReader(PiReader):
             else:
                 chosen = ("WHERE session_id = ? ORDER BY seq", (session,)) if session else ("ORDER BY rowid", ())
                 rows = list(select(database, _EVENTS, columns, *chosen))
-        for row in rows[:1] if heads else rows:
+        opened: set[Any] = set()
+        for row in rows:
+            if heads and row["session_id"] in opened:
+                continue
+            opened.add(row["session_id"])
             data = str(row.get("event_json") or "{}").encode("utf-8", "replace")
             yield DatabaseRow(data, f"{_EVENTS}/{row.get('rowid')}")
 

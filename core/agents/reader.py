@@ -276,7 +276,7 @@ class TranscriptReader(AgentReader):
     def here(self, entry: str = "") -> Where:
         """Return the place of this record, or of an entry in it, named by a JSON pointer."""
         place = self._place
-        return Where(place.file, place.offset, place.length, entry) if entry else place
+        return Where(place.file, place.offset, place.length, f"{place.entry}{entry}") if entry else place
 
     def start(self, at: float, session: str, where: Where | None = None, **facts: Any) -> SessionStart:
         """Return the beginning of an agent's log."""

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, sidecar
 from core.agents.values import code, items, table, text, token_counts, whole_number, words
+from core.agents.words import shown_command
 from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -38,6 +39,7 @@ class VsCodeChatReader(TranscriptReader):
 
     def setup(self) -> None:
         self._state: dict[str, Any] = {}
+        self._places: dict[int, Where] = {}  # The place of each request, or of what was last added to its response.
         self._read_ids: set[str] = set()
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -46,10 +48,19 @@ class VsCodeChatReader(TranscriptReader):
         kind = entry.get("kind")
         if "requests" in entry and kind is None:
             self._state = entry
+            self._places = {}
         elif kind == 0:
             self._state = table(entry.get("v"))
+            requests = items(self._state.get("requests"))
+            self._places = {place: self.here(f"/v/requests/{place}") for place in range(len(requests))}
         elif not isinstance(kind, int) or not self._apply(kind, items(entry.get("k")), entry):
             self.note("an operation that cannot be applied")
+        elif (path := items(entry.get("k"))) == ["requests"]:
+            added = len(items(entry.get("v")))
+            first = len(items(self._state.get("requests"))) - added
+            self._places |= {first + place: self.here(f"/v/{place}") for place in range(added)}
+        elif path[:1] == ["requests"] and path[2:] == ["response"] and isinstance(path[1], int):
+            self._places[path[1]] = self.here("/v")
         self._read_state(out)
 
     def _apply(self, kind: int, path: list[Any], entry: dict[str, Any]) -> bool:
@@ -92,7 +103,7 @@ class VsCodeChatReader(TranscriptReader):
             name = text(self._state.get("sessionId"))
             out.append(self.start(self.now, name, project=project, synthetic_time=at is None))
         for place, request in requests:
-            self._request(request, self.here(f"/requests/{place}"), place, out)
+            self._request(request, self._places.get(place) or self.here(f"/requests/{place}"), place, out)
 
     def _request(self, request: dict[str, Any], where: Where, place: int, out: list[Event]) -> None:
         name = text(request.get("requestId")) or f"request-{place}"
@@ -155,10 +166,8 @@ class VsCodeChatReader(TranscriptReader):
             arguments: Any = call.get("arguments")
             if isinstance(arguments, str):
                 arguments = arguments.encode("utf-8", "surrogatepass")
-            command = table(data.get("commandLine"))
-            if command:
-                kinds = ("userEdited", "toolEdited", "original")
-                arguments = {"command": next((text(command[key]) for key in kinds if command.get(key)), "")}
+            if command := shown_command(data):
+                arguments = {"command": command}
             elif arguments is None:
                 arguments = table(data.get("rawInput")) or _found_places(part.get("resultDetails"))
             call_result = _result(part, data)

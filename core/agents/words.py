@@ -21,43 +21,39 @@ from core.logs.redact.values import redact_value
 from core.logs.session import LogSession
 
 _DEEPEST = 12
-_IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId")
+_IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId", "source_call_id")
 _CALLED = ("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action", "command")
 _ANSWERED = (
-    "output",
-    "result",
-    "content",
-    "observation",
-    "tool_result",
-    "toolResult",
-    "response",
-    "resultDisplay",
-    "error",
+    *("output", "result", "content", "observation", "tool_result", "toolResult", "response", "resultDisplay"),
+    *("rawOutput", "return_value", "error"),
 )
 _ANSWERS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output", "toolResult"))
 _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call"))
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
-_SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
-_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
+_SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "user_input", "last_agent_message", "thought")
+_INSIDE = (
+    "message",
+    "payload",
+    "data",
+    "args",
+    "llm_message",
+    "attachment",
+    "item",
+    "event",
+    "part",
+    "params",
+    "update",
+)
 # Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
+_REUSED = re.compile(r"#\d{1,9}\Z")  # What `Calls` adds to an id that a log uses again.
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 # Beginnings of parts that a program adds to the person's text.
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 # Arguments that name something which runs in the background.
 _TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
 _ABOUT = (
-    "plan",
-    "pattern",
-    "query",
-    "description",
-    "prompt",
-    "url",
-    "title",
-    "question",
-    "Message",
-    "skill",
-    "task",
+    *("plan", "pattern", "query", "description", "prompt", "url", "title", "question", "Message", "skill", "task"),
     "name",
 )
 
@@ -70,11 +66,34 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
             argument = holder.get(name)
             if argument is not None and text(record.get("type")) not in _ANSWERS:
                 return redact_value(_opened(argument))
+        if "toolCallId" in record and (argument := shown_arguments(record)):
+            return redact_value(argument)
     for value in values:
+        if _update_kind(value).startswith("plan"):
+            return next((one for one in _walk(value) if "entries" in one), None)
         fenced = _FENCED.search(_plain(table(value).get("content")))
         if fenced:
             return fenced[1]
     return None
+
+
+def shown_arguments(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an ACP call without `rawInput`: its edit, its command, its places or its title."""
+    edits = [part for part in map(table, items(call.get("content"))) if part.get("type") == "diff"]
+    if edits:
+        before, after = text(edits[0].get("oldText")), text(edits[0].get("newText"))
+        return {"path": text(edits[0].get("path")), "old_string": before, "new_string": after}
+    title = text(call.get("title"))
+    if call.get("kind") == "execute" and title:
+        return {"command": title.strip("`")}
+    paths = [text(table(one).get("path")) for one in items(call.get("locations"))]
+    return {"paths": paths} if paths else {"title": title} if title else {}
+
+
+def shown_command(data: dict[str, Any]) -> str:
+    """Return the command in the data of a terminal of VS Code, as it was last edited."""
+    line = table(data.get("commandLine"))
+    return next((text(line[key]) for key in ("userEdited", "toolEdited", "original") if line.get(key)), "")
 
 
 def answer(values: Sequence[Any], event: ToolUse) -> str:
@@ -87,6 +106,11 @@ def answer(values: Sequence[Any], event: ToolUse) -> str:
             output = "" if name == "observation" and "content" in holder else _result_text(holder.get(name))
             if output:
                 return output
+    for step in map(table, values):
+        calls = [table(one).get("tool_call_id") for one in items(step.get("tool_calls"))]
+        for call_id, result in zip(calls, items(table(step.get("observation")).get("results")), strict=False):
+            if call_id == event.id:
+                return _result_text(result)
     return ""
 
 
@@ -128,10 +152,18 @@ def _argument(name: str, value: str | float) -> str:
     return f"{spelled} {value}"
 
 
-def speech(values: Iterable[Any], *, agent: bool) -> str:
+def speech(values: Sequence[Any], *, agent: bool) -> str:
     """Return the words of the agent, or of the person, without thoughts, calls and results."""
     texts = [part_text for value in values if (part_text := _text(value, agent, 0))]
-    return unthought("\n".join(texts)) if agent else "\n".join(texts)
+    joined = ("" if any(map(_update_kind, values)) else "\n").join(texts)
+    return unthought(joined) if agent else joined
+
+
+def _update_kind(value: Any) -> str:
+    """Return which update of ACP a record contains; blank if it contains none."""
+    message = table(table(value).get("message")) or table(value)
+    update = table(table(message.get("params")).get("update")) or table(message.get("update"))
+    return text(update.get("sessionUpdate"))
 
 
 def fault_words(values: Iterable[Any]) -> str:
@@ -175,11 +207,12 @@ def _item(value: Any) -> str:
 
 def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
     """The objects that name the call; in a log without ids the only call of its tool, else the records."""
+    call_id = _REUSED.sub("", event.id)
     by_id = [
         record
         for value in values
         for record in _walk(value)
-        if event.id and any(record.get(name) == event.id for name in _IDS)
+        if call_id and any(record.get(name) == call_id for name in _IDS)
     ]
     alike = [
         record
@@ -193,8 +226,8 @@ def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
         or [
             holder
             for value in values
-            for holder in (table(value), table(table(value).get("args")), table(table(value).get("action")))
-            if holder
+            for holder in (table(value), *(table(table(value).get(name)) for name in ("args", "action", "message")))
+            if holder and (holder is value or "role" not in holder or "command" in holder)
         ]
     )
 
@@ -206,6 +239,12 @@ def _wrapped(record: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _state(record: dict[str, Any]) -> dict[str, Any]:
     """Return the part of a call that contains both its arguments and its result, if there is one."""
+    shown, details = table(record.get("toolSpecificData")), table(record.get("resultDetails"))
+    if shown or details:
+        command = shown_command(shown)
+        title = _plain(record.get("pastTenseMessage")) or _plain(record.get("invocationMessage"))
+        output = table(shown.get("terminalCommandOutput")).get("text") or details.get("output")
+        return {"input": {"command": command} if command else {"title": title}, "output": output}
     state = table(record.get("state"))
     return state if "input" in state or "output" in state or "error" in state else {}
 
@@ -245,6 +284,9 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
     record = table(holder)
     if depth > _DEEPEST or not record or not _is_theirs(text(record.get("role")), agent):
         return ""
+    update = text(record.get("sessionUpdate"))
+    if update and not update.startswith("agent_message" if agent else "user_message"):
+        return ""
     if agent and isinstance(record.get("action"), str) and "observation" not in record:
         return _with_action(record)
     halves = _halves(record)
@@ -263,7 +305,9 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
 
 
 def _halves(record: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The prompt and the answer of a record that contains both, as VS Code and the older Kiro write them."""
+    """The prompt and the answer of a record with a place for both, as in logs of VS Code, Zed and older Kiro."""
+    if "User" in record or "Agent" in record:
+        return table(record.get("User")).get("content"), table(record.get("Agent")).get("content")
     if "requestId" in record and "response" in record:
         return record.get("message"), record["response"]
     if isinstance(record.get("user"), dict) and isinstance(record.get("assistant"), dict):
@@ -299,7 +343,11 @@ def _plain(value: Any, depth: int = 0) -> str:
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
-    part_text = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    part_text = (
+        text(part.get("text"))
+        or text(part.get("Text"))
+        or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    )
     if part.get("kind") == "text":
         part_text = part_text or text(part.get("data"))
     elif part.get("kind") in (None, "markdownContent"):
@@ -421,6 +469,9 @@ class WordReader:
         call_records = self.records(event.called or event.where)
         result_records = self.records(event.where) if event.called else call_records
         call_arguments = arguments(call_records, event)
+        if event.called and any(map(_update_kind, result_records)):
+            later = arguments(result_records, event)
+            call_arguments = later if later and (not call_arguments or "old_string" in later) else call_arguments
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(call_arguments) if edits else ((), "", "")
         return Words(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,9 @@ from core.events import Event, Where
 from core.logs.database import DatabaseRow, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
+from core.logs.lines import unpacked
 from core.logs.log_files import is_file
 from core.logs.times import seconds
-
-if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdError, decompress
-else:
-    from backports.zstd import ZstdError, decompress
 
 _ROW = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
 _REFUSED = ("Tool canceled by user", "Permission to run tool denied by user")
@@ -68,7 +63,7 @@ class ZedReader(TranscriptReader):
             key = f"{name}/{place}"
             if key not in self._read_ids:
                 self.check_kind(text(message) or next(iter(table(message)), ""))
-            self._message(key, table(message), self.here(), out)
+            self._message(key, table(message), self.here(f"/messages/{place}"), out)
         self._spend(table(thread.get("cumulative_token_usage")), out)
 
     def _message(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
@@ -123,7 +118,8 @@ class ZedReader(TranscriptReader):
         with reading(path) as database:
             for row in select(database, "threads", _ROW, *_chosen(session)):
                 outer = {key: value for key, value in row.items() if key not in ("data", "data_type")}
-                thread = _unpacked(text(row.get("data_type")), row.get("data"))
+                data = row.get("data")
+                thread = unpacked(data if isinstance(data, bytes) else text(data).encode("utf-8", "replace")) or b"null"
                 written = msgspec.json.encode(outer)
                 yield DatabaseRow(b'%b,"thread":%b}' % (written[:-1], thread), f"threads/{row['id']}")
 
@@ -148,18 +144,6 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 def _chosen(session: str) -> tuple[Any, ...]:
     return ("WHERE id = ?", (session,)) if session else ("ORDER BY updated_at, id", ())
-
-
-def _unpacked(kind: str, data: Any) -> bytes:
-    """A thread's JSON; null if it cannot be decompressed."""
-    if not isinstance(data, bytes):
-        return text(data).encode("utf-8", "replace") or b"null"
-    if kind != "zstd":
-        return data
-    try:
-        return decompress(data)
-    except ZstdError:
-        return b"null"
 
 
 def _part_text(part: Any) -> str:

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import msgspec
+
+from core.logs.lines import unpacked
 from core.logs.log_files import is_there, open_log
 
 T = TypeVar("T")
@@ -23,14 +26,34 @@ _SECONDS = 20.0  # Time that SQLite itself may take for all queries of one conne
 _ROWS = 20_000_000  # Rows that one query may give.
 _STEPS = 1000  # Steps of SQLite between two looks at the clock, at which ctrl+c is heard too.
 _WAL = 2  # The version in a database's header that means it has a write-ahead log.
-# Columns that may contain the words of a row, by table.
+# Columns that may contain the words of a row, by table; the first that is there and not null is taken.
 _COLUMNS = {
     "message": ("data",),
     "part": ("data",),
     "session": ("title",),
-    "messages": ("parts", "content_json"),
+    "messages": ("parts", "content_json", "role", "content", "tool_call_id", "tool_calls"),
     "sessions": ("title", "name"),
+    "threads": ("data",),
+    "conversations": ("value",),
+    "conversations_v2": ("value",),
+    "transcript_events": ("event_json",),
 }
+_NUMBERED = frozenset(("conversations", "conversations_v2", "transcript_events"))  # Tables whose rows have no id.
+_POINTED = frozenset(("threads", "conversations", "conversations_v2"))  # Tables whose rows are whole sessions.
+
+
+def _key(table: str) -> str:
+    """Return the column that names the rows of a table."""
+    return "rowid" if table in _NUMBERED else "id"
+
+
+def split_entry(entry: str) -> tuple[str, str]:
+    """Return the row that an entry names, and the JSON pointer in it or in a record; either may be blank."""
+    table, _, rest = entry.partition("/")
+    if table not in _POINTED:
+        return ("", entry) if entry.startswith("/") else (entry, "")
+    row_id, slash, pointer = rest.partition("/")
+    return f"{table}/{row_id}", slash + pointer
 
 
 def content(path: Path, entry: str) -> bytes:
@@ -40,9 +63,11 @@ def content(path: Path, entry: str) -> bytes:
     if columns is None:
         return b""
     with reading(path) as database:
-        row = next(select(database, name, columns, "WHERE id = ?", (row_id,)), {})
+        row = next(select(database, name, columns, f"WHERE {_key(name)} = ?", (row_id,)), {})
+    if "content" in row and not {"parts", "content_json"} & row.keys():
+        return msgspec.json.encode(row)
     stored = next((value for value in row.values() if value is not None), b"")
-    return stored if isinstance(stored, bytes) else str(stored).encode("utf-8", "replace")
+    return unpacked(stored if isinstance(stored, bytes) else str(stored).encode("utf-8", "replace"))
 
 
 @contextmanager
@@ -220,13 +245,13 @@ class TableRead:
         rows are deleted or the file is vacuumed.
         """
         place, last_id = self._top
-        statement = f"SELECT id FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words
+        statement = f"SELECT {_key(self.name)} FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words
         row = database.execute(statement, (place,)).fetchone()
         return row is None or row[0] != last_id
 
     def begin(self, database: sqlite3.Connection) -> None:
         """Remember the highest row, before the rows are read: what comes meanwhile is read again."""
-        statement = f"SELECT rowid, id FROM {self.name} ORDER BY rowid DESC LIMIT 1"  # noqa: S608 as above
+        statement = f"SELECT rowid, {_key(self.name)} FROM {self.name} ORDER BY rowid DESC LIMIT 1"  # noqa: S608 as above
         row = database.execute(statement).fetchone()
         self._top = (0, None) if row is None else (int(row[0]), row[1])
         self._open.clear()

@@ -16,9 +16,9 @@ from core.events import Where
 from core.logs.log_files import open_log
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdError, ZstdFile
+    from compression.zstd import ZstdError, ZstdFile, decompress
 else:
-    from backports.zstd import ZstdError, ZstdFile
+    from backports.zstd import ZstdError, ZstdFile, decompress
 
 
 _SEAM = re.compile(rb"\}[\0 \t\r]*[^\0 \t\r]")
@@ -224,8 +224,8 @@ def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
         if not packed:
             yield raw
             return
-        with ZstdFile(raw) as unpacked:
-            yield cast("BinaryIO", unpacked)
+        with ZstdFile(raw) as stream:
+            yield cast("BinaryIO", stream)
 
 
 def is_packed(path: Path) -> bool:
@@ -235,6 +235,14 @@ def is_packed(path: Path) -> bool:
             return raw.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return bytes, decompressed if they are packed with zstd; null if they are damaged."""
+    try:
+        return decompress(data) if data.startswith(_MAGIC) else data
+    except (ZstdError, EOFError):
+        return b"null"
 
 
 def read_bytes(stream: BinaryIO, size: int = -1) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.events import MAIN, Event, Where
-from core.logs.database import RowsRead, content
+from core.logs.database import RowsRead, content, split_entry, wal_bytes
 from core.logs.format import Diagnostics, Format, Reader
 from core.logs.lines import LONGEST, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
 from core.logs.redact.text import redact, redact_torn
@@ -220,7 +220,7 @@ def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
         if where.entry.startswith("/"):
             return _entry(where, longest)
         if where.entry:
-            return _row(where, longest)
+            return _passage(Documents().raw(where), False, longest)
         size = min(where.length, longest * 4 + _MARGIN)
         return _passage(_bytes(where, size), where.length > size, longest)
     except OSError as fault:
@@ -239,11 +239,6 @@ def _entry(where: Where, longest: int) -> Passage:
     return _passage(msgspec.json.encode(part), False, longest)
 
 
-def _row(where: Where, longest: int) -> Passage:
-    """One row of a database, named by its table and id."""
-    return _passage(content(Path(where.file), where.entry), False, longest)
-
-
 def raw(where: Where) -> bytes:
     """Return the bytes of a place, bounded and not redacted; callers redact what they show."""
     return Documents().raw(where)
@@ -253,25 +248,27 @@ class Documents:
     """Reads places of logs; the last record that was read in part stays decoded."""
 
     def __init__(self) -> None:
-        self._last: tuple[tuple[str, int, int, int, int], Any] | None = None
+        self._last: tuple[tuple[str | int, ...], Any] | None = None
 
     def raw(self, where: Where) -> bytes:
         """Return the bytes of a place, bounded; blank if it is gone."""
-        if not where.entry.startswith("/"):
-            if where.entry:
-                return content(Path(where.file), where.entry)
-            return _bytes(where, min(where.length, LONGEST))
+        row, pointer = split_entry(where.entry)
+        if not pointer:
+            return content(Path(where.file), row) if row else _bytes(where, min(where.length, LONGEST))
         try:
-            return msgspec.json.encode(_point(self._whole(where), where.entry))
+            return msgspec.json.encode(_point(self._whole(where, row), pointer))
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
             return b""
 
-    def _whole(self, where: Where) -> Any:
-        status = Path(where.file).stat()
-        key = where.file, where.offset, where.length, status.st_mtime_ns, status.st_size
+    def _whole(self, where: Where, row: str) -> Any:
+        path = Path(where.file)
+        status = path.stat()
+        size = status.st_size + (wal_bytes(path) if row else 0)
+        key = where.file, row, where.offset, where.length, status.st_mtime_ns, size
         last = self._last
         if last is None or last[0] != key:
-            last = self._last = key, msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
+            data = content(path, row) if row else _bytes(where, min(where.length, LONGEST))
+            last = self._last = key, msgspec.json.decode(data)
         return last[1]
 
 

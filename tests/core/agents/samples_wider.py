@@ -497,10 +497,20 @@ def kiro_database(path: Path) -> None:
         database.execute("INSERT INTO conversations_v2 VALUES ('/home/ada/mill', 'k1', ?, 1, 2)", (value,))
 
 
+def openclaw_database(path: Path) -> None:
+    """OpenClaw's database, whose rows are its lines."""
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE session_windows (session_id, session_key)")
+        database.execute("CREATE TABLE transcript_events (session_id, seq, event_json, created_at)")
+        rows = [("openclaw-1", number, json.dumps(line), BEGAN * 1000) for number, line in enumerate(OPENCLAW)]
+        database.executemany("INSERT INTO transcript_events VALUES (?, ?, ?, ?)", rows)
+
+
 DATABASES = {
     "zed": (zed_database, (2, 1, 1)),
     "hermes": (hermes_database, (1, 1, 1)),
     "kiro": (kiro_database, (1, 1, 1)),
+    "openclaw": (openclaw_database, (1, 1, 1)),
 }
 """Per agent: what writes its database, and how many calls, failures and prompts it holds."""
 DOCUMENTS: dict[str, tuple[type[Reader], list[Any]]] = {

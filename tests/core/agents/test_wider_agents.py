@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.agents.acp import AcpReader
 from core.agents.registry import make_kit
-from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
+from core.agents.words import WordReader
+from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import read_session
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.oracle import lines_of
 from tests.core.agents.samples import encoded, feed, new_kit
-from tests.core.agents.samples_wider import DATABASES, DOCUMENTS, LOGS
+from tests.core.agents.samples_wider import DATABASES, DOCUMENTS, LOGS, OPENCLAW, openclaw_database, rpc, update
 
 _MORE = Path(__file__).resolve().parents[4] / "shared" / "data" / "more_sessions"
 Figures = tuple[int, int, int]
@@ -236,3 +239,91 @@ def test_grok_names_its_sub_agents_compactions_and_costs() -> None:
     assert (turn.input_tokens, turn.cache_read, turn.output_tokens, turn.cost) == (40, 60, 20, 0.002)
     assert turn.stop == "end_turn"
     assert turn.agent == MAIN
+
+
+@pytest.mark.parametrize("agent", [*LOGS, "atif", "devin"])
+def test_the_words_of_a_log_can_be_read_again(agent: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    lines = LOGS[agent][1] if agent in LOGS else DOCUMENTS[agent][1]
+    path.write_bytes(b"".join(encoded(line) + b"\n" for line in lines))
+    _check_words(path)
+
+
+@pytest.mark.parametrize("agent", DATABASES)
+def test_the_words_of_a_database_can_be_read_again(agent: str, tmp_path: Path) -> None:
+    DATABASES[agent][0](tmp_path / "store.db")
+    _check_words(tmp_path / "store.db")
+
+
+def _check_words(path: Path) -> None:
+    """Prompts, answers, calls and their outputs are found at the places that their events name."""
+    reader = WordReader()
+    for event in _read(path):
+        words = reader.words(event)
+        if isinstance(event, Prompt) and event.characters:
+            assert len(words.said) == event.characters
+        elif isinstance(event, Turn) and event.said is not None:
+            assert words.said
+        elif isinstance(event, ToolUse):
+            assert words.command or words.after or event.outcome == "rejected"
+            assert words.output or not event.size
+
+
+def test_a_prompt_in_chunks_is_one_prompt(tmp_path: Path) -> None:
+    """Neighbours of one message are joined, also while the log still grows; another message is another prompt."""
+    chunks = [
+        update(1, "user_message_chunk", content={"type": "text", "text": text}, messageId=message)
+        for text, message in (("Fix ", "m1"), ("it.", "m1"), ("Now.", "m2"))
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(encoded(line) + b"\n" for line in chunks))
+    prompts = [event for event in _read(path) if isinstance(event, Prompt)]
+    assert [WordReader().words(prompt).said for prompt in prompts] == ["Fix it.", "Now."]
+    reader = AcpReader(new_kit())
+    assert [type(event) for event in reader.feed(encoded(chunks[0]), Where("log"), 1)] == [SessionStart]
+    assert [event.characters for event in reader.pending_events() if isinstance(event, Prompt)] == [4]
+
+
+def test_what_a_session_costs_by_its_own_count_is_divided_among_its_turns() -> None:
+    """`usage_update` has the sum so far; another currency is unknown."""
+    costs = [(0.25, "USD"), (0.75, "USD"), (9.0, "EUR")]
+    messages = [rpc(0, "client", id=0, method="session/new", params={})]
+    for number, (cost, currency) in enumerate(costs, 1):
+        messages += [
+            rpc(number, "client", id=number, method="session/prompt", params={"prompt": []}),
+            update(number, "usage_update", used=100, size=1000, cost={"amount": cost, "currency": currency}),
+            rpc(number, "agent", id=number, result={"stopReason": "end_turn", "usage": {"inputTokens": 10}}),
+        ]
+    turns = [event for event in feed(AcpReader(new_kit()), messages) if isinstance(event, Turn)]
+    assert [turn.cost for turn in turns] == [0.25, 0.5, None]
+
+
+def test_results_and_ends_of_turns_in_a_cursor_transcript_are_no_prompts(tmp_path: Path) -> None:
+    """Transcripts of other versions name calls and results otherwise."""
+    path = tmp_path / "log.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "Run it."}]}},
+        {
+            "role": "assistant",
+            "message": {"content": [{"type": "tool_call", "toolName": "Shell", "args": {"a": "ls"}}]},
+        },
+        {"role": "user", "message": {"content": [{"type": "tool-result", "content": "x"}]}},
+        {"type": "turn_ended", "status": "success"},
+    ]
+    path.write_bytes(b"".join(encoded(line) + b"\n" for line in lines))
+    events = _read(path)
+    assert [event.characters for event in events if isinstance(event, Prompt)] == [7]
+    assert [event.tool for event in events if isinstance(event, ToolUse)] == ["Shell"]
+
+
+def test_a_database_of_openclaw_holds_several_sessions(tmp_path: Path) -> None:
+    path = tmp_path / "openclaw-agent.sqlite"
+    openclaw_database(path)
+    with sqlite3.connect(path) as database:
+        for number, line in enumerate(OPENCLAW):
+            line = {**line, "id": "openclaw-2"} if line["type"] == "session" else line
+            database.execute("INSERT INTO transcript_events VALUES ('openclaw-2', ?, ?, 1)", (number, json.dumps(line)))
+    kit = make_kit()
+    found = sessions([path], kit)
+    assert [session.id for session in found] == ["openclaw-1", "openclaw-2"]
+    assert [_figures(list(read_session(session, kit))) for session in found] == [(1, 1, 1)] * 2
