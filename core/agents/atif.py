@@ -9,7 +9,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
-from core.events import MAIN, OUTCOMES, Event, ToolUse
+from core.events import ACTIONS, MAIN, OUTCOMES, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -55,9 +55,10 @@ class AtifReader(TranscriptReader):
         self.model = text(agent.get("model_name"))
         metrics = [table(step.get("metrics")) for step in steps]
         name = text(document.get("session_id")) or text(document.get("trajectory_id"))
+        began = seconds(extra.get("started"))
         out.append(
             self.start(
-                self.now,
+                self.now if began is None else began,
                 name,
                 project=text(extra.get("cwd")),
                 branch=text(extra.get("branch")),
@@ -127,10 +128,9 @@ class AtifReader(TranscriptReader):
         calls = self.objects(step.get("tool_calls"), "tool_calls")
         if step.get("llm_call_count") != 0:
             sent, answered, *_ = token_counts(metrics, "prompt_tokens", "completion_tokens")
-            self.answer(
+            turn = self.turn(
                 self.now,
                 words(step.get("message")),
-                out,
                 where,
                 message=f"{self.agent}/step-{step.get('step_id') or where.entry}",
                 model=text(extra.get("generation_model")) or text(step.get("model_name")) or self.model,
@@ -138,18 +138,25 @@ class AtifReader(TranscriptReader):
                 cost=amount(metrics.get("cost_usd")),
                 stop=text(extra.get("stop_reason")) or ("tool_use" if calls else ""),
             )
+            if "cost_usd" in more:
+                turn = structs.replace(turn, cost=None if more["cost_usd"] is None else 0.0)
+            add(self.usage.deduplicate(turn), out)
         for place, call in enumerate(calls):
             name = text(call.get("tool_call_id")) or f"{where.entry}/{place}"
             began = seconds(table(call.get("extra")).get("timestamp"))
             at = self.now if began is None else began
             self.call(name, text(call.get("function_name")), call.get("arguments"), at, where)
+            action, kind = table(call.get("extra")).get("action"), self.calls.kind(name)
+            if kind is not None and action in ACTIONS:
+                self.calls.amend(name, kind._replace(action=action))
 
     def _results(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
         """Results name their call, or come in the order of the calls."""
-        calls = [text(table(one).get("tool_call_id")) for one in items(step.get("tool_calls"))]
-        observation = table(step.get("observation"))
+        results = self.objects(table(step.get("observation")).get("results"), "results")
+        is_named = any(text(one.get("source_call_id")) for one in results)
+        calls = [text(table(one).get("tool_call_id")) for one in ([] if is_named else items(step.get("tool_calls")))]
         at = self.now
-        for place, one in enumerate(self.objects(observation.get("results"), "results")):
+        for place, one in enumerate(results):
             name = text(one.get("source_call_id")) or (calls[place] if place < len(calls) else "")
             extra = table(one.get("extra"))
             if name:

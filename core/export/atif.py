@@ -62,8 +62,9 @@ def atif(film: ExportedSession) -> bytes:
         if agent not in every:
             every[agent] = _Trajectory(agent, "unknown", "")
         _add(event, agent, moment.spoken, every, film)
+    facts = {"started": _iso(start.at)} if start else {}
     extra = {"cwd": privacy.name(start.project), "branch": privacy.name(start.branch)} if start else {}
-    facts = {key: value for key, value in extra.items() if value}
+    facts |= {key: value for key, value in extra.items() if value}
     document = every[MAIN].document(
         every,
         session_id=film.summary.id or "session",
@@ -163,7 +164,9 @@ def _metrics(turn: Turn) -> dict[str, Any]:
     if sent or turn.output_tokens:
         metrics = {"prompt_tokens": sent, "completion_tokens": turn.output_tokens}
         metrics |= {"cached_tokens": turn.cache_read} if turn.cache_read else {}
-        metrics |= {"extra": {"cache_write_tokens": turn.cache_write}} if turn.cache_write else {}
+        more: dict[str, Any] = {"cache_write_tokens": turn.cache_write} if turn.cache_write else {}
+        more |= {} if turn.cost else {"cost_usd": turn.cost}  # Unknown, or part of another step's.
+        metrics |= {"extra": more} if more else {}
     return metrics | ({"cost_usd": turn.cost} if turn.cost else {})
 
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.agents.registry import make_kit
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.export.atif import atif
 from core.export.film import film
 from core.export.privacy import Privacy
@@ -153,14 +153,15 @@ def _written(path: Path, level: Any = "excerpts") -> bytes:
 def _logs() -> list[Path]:
     real = _SHARED / "real_sessions"
     names = ("claude-code", "codex", "opencode", "copilot-cli", "pi", "gemini", "openhands")
-    found = [sorted(path for path in (real / name).rglob("*") if path.is_file())[:2] for name in names]
+    found = [sorted(path for path in (real / name).rglob("*") if path.is_file())[:3] for name in names]
+    found.append(sorted((real / "claude-code").glob("*sidechain*.jsonl")))
     ours = sorted(_SAMPLES.rglob("*.jsonl"))[:4]
     return [*ours, *(path for paths in found for path in paths if "subagents" not in path.parts)]
 
 
 @pytest.mark.parametrize("path", _logs(), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_an_export_fits_the_schema_and_reads_back(path: Path, tmp_path: Path) -> None:
-    """Calls, outcomes, exit codes, tokens, sub-agents, prompts, compactions and times are kept."""
+    """Calls, outcomes, exit codes, tokens, costs, sub-agents, prompts, compactions and times are kept."""
     before = _events(path)
     target = tmp_path / "trajectory.json"
     target.write_bytes(_written(path))
@@ -168,6 +169,7 @@ def test_an_export_fits_the_schema_and_reads_back(path: Path, tmp_path: Path) ->
     after = _events(target)
     assert _calls(after) == _calls(before)
     assert _tokens(after) == _tokens(before)
+    assert _times(after, SessionStart)[:1] == _times(before, SessionStart)[:1]
     assert _times(after, Prompt) == _times(before, Prompt)
     assert _times(after, Compaction) == _times(before, Compaction)
     assert _children(after, AgentStart) == _children(before, AgentStart)
@@ -177,7 +179,10 @@ def test_an_export_fits_the_schema_and_reads_back(path: Path, tmp_path: Path) ->
 def _calls(events: list[Event]) -> list[Any]:
     uses = [event for event in events if isinstance(event, ToolUse)]
     return sorted(
-        (round(use.at, 3), use.agent, use.tool, use.outcome, use.exit_code or 0, round(use.duration or 0.0, 3))
+        (
+            *(round(use.at, 3), use.agent, use.tool, use.action, use.outcome),
+            *(use.exit_code or 0, round(use.duration or 0.0, 3)),
+        )
         for use in uses
     )
 
@@ -185,10 +190,13 @@ def _calls(events: list[Event]) -> list[Any]:
 def _tokens(events: list[Event]) -> list[Any]:
     turns = [event for event in events if isinstance(event, Turn)]
     told = [
-        (round(one.at, 3), one.agent, one.input_tokens, one.cache_read, one.cache_write, one.output_tokens)
+        (
+            *(round(one.at, 3), one.agent, one.input_tokens, one.cache_read, one.cache_write, one.output_tokens),
+            -1.0 if one.cost is None else round(one.cost, 6),
+        )
         for one in turns
     ]
-    return sorted(one for one in told if any(one[2:]))
+    return sorted(one for one in told if any(one[2:6]))
 
 
 def _times(events: list[Event], kind: type[Event]) -> list[float]:
