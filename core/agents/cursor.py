@@ -16,6 +16,8 @@ from core.logs.log_files import is_folder
 
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _UNTOLD = Result(running=True)
+_CALLS = frozenset(("tool_use", "tool_call", "tool-call"))
+_RESULTS = frozenset(("tool_result", "tool-result"))
 # Tools that wait for the person; the next line shows that it was answered.
 _ASKS = frozenset(("AskQuestion", "ask_question"))
 
@@ -26,7 +28,7 @@ class CursorReader(TranscriptReader):
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
     gaps = "text may be blanked, and calls left out"
-    kinds = frozenset(("user", "assistant", "text", "tool_use", "thinking", "image"))
+    kinds = _CALLS | _RESULTS | {"user", "assistant", "turn_ended", "text", "thinking", "image"}
     _question = ""  # The open question.
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -46,22 +48,25 @@ class CursorReader(TranscriptReader):
         content = self.table(line.get("message"), "message").get("content")
         self.check_parts(items(content))
         if role == "user":
-            prompt_text = words(content)
+            own = [part for part in items(content) if table(part).get("type") not in _RESULTS]
+            prompt_text = words(own or text(content))
             queries = _QUERY.findall(prompt_text)
-            out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
+            if own or not items(content):
+                out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
             return
         name = f"line-{self._line}"
         out.append(self.turn(self.now, speech([line], agent=True), message=name, model=""))
         for place, part in enumerate(items(content)):
             call = table(part)
-            if call.get("type") != "tool_use":
+            if call.get("type") not in _CALLS:
                 continue
-            tool = text(call.get("name"))
+            tool = text(call.get("name")) or text(call.get("toolName"))
+            arguments = call.get("input", call.get("args"))
             if tool in _ASKS and not self._question:
                 self._question = f"{name}/{place}"
-                self.calls.begin(self._question, tool, call.get("input"), self.now, self.agent, self.here())
+                self.call(self._question, tool, arguments, self.now)
             else:
-                out.append(self.whole_call(f"{name}/{place}", tool, call.get("input"), self.now, _UNTOLD))
+                out.append(self.whole_call(f"{name}/{place}", tool, arguments, self.now, _UNTOLD))
 
 
 def cursor_files(path: Path) -> list[Companion]:
@@ -74,7 +79,7 @@ def cursor_files(path: Path) -> list[Companion]:
 
 def _sniff(sample: Sample) -> int:
     """Recognize lines with a role and a message with content, without ids and times."""
-    lines = sample.records[:8]
+    lines = [line for line in sample.records[:8] if line.get("type") != "turn_ended"]
     if not lines:
         return 0
     for line in lines:

@@ -122,7 +122,8 @@ def tone(text: str) -> Tone:
     return Tone(checking, len(phrases) - checking)
 
 
-_SEARCH = 0.01  # US dollars for one web search at the vendor, as Anthropic and OpenAI list it ($10 for 1,000).
+# US dollars for one web search at the vendor: $10 for 1,000 in the price lists of Anthropic and OpenAI of Sep 2026.
+_SEARCH = 0.01
 # Models whose vendors bill web searches so; the price of any other is unknown.
 _SEARCHING = re.compile(r"(?:^|[/.])(?:claude|gpt|codex|o\d)")
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")

@@ -90,6 +90,17 @@ def test_an_id_used_again_is_another_call() -> None:
     assert calls.finish() == []
 
 
+@pytest.mark.parametrize(("length", "repeats"), [(19, False), (20, True)])
+def test_a_long_id_is_unique(length: int, repeats: bool) -> None:
+    """The same call after its answer is a repetition; one with other arguments is another call."""
+    calls = Calls(new_kit(), "claude-code")
+    name = "c" * length
+    assert calls.begin(name, "Bash", {"command": "make"}, 1.0)
+    assert calls.end(name, 2.0, Result("x"), _HERE) is not None
+    assert calls.begin(name, "Bash", {"command": "make"}, 3.0) is not repeats
+    assert calls.begin(name, "Bash", {"command": "ls"}, 4.0)
+
+
 def test_calls_without_results_are_pending_in_order() -> None:
     """They are told at the time of the call, until they are given up."""
     calls = Calls(new_kit(), "claude-code")
