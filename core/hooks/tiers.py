@@ -181,13 +181,15 @@ class _Judge:
         self._left = _MOST_PARTS
         self._text = ""
         self._parts: list[Simple] = []
+        self._nested = False  # It contains a program text, or a command that runs another.
 
     def kind(self) -> str:
         """What an approval covers beside a command: of writes the same programs, of removals such files.
 
-        Blank for whatever else needs the person: that is approved as it is, or not at all.
+        Blank for whatever else needs the person, and where one program runs another or a text: that is approved
+        as it is, or not at all.
         """
-        if self.verdict.own or not self._parts:
+        if self.verdict.own or self._nested or not self._parts:
             return ""
         if self.verdict.tier != "privileged":
             return " ".join(sorted({part.words[0] for part in self._parts if part.words}))
@@ -209,6 +211,7 @@ class _Judge:
         if depth > _DEEPEST:
             self.lift("privileged", "commands are nested too deep to be understood")
             return
+        self._nested = self._nested or depth > 0
         if not self._text:
             self._text = text
         try:
@@ -269,6 +272,7 @@ class _Judge:
 
     def code(self, text: str, kind: str, why: str = "the program text destroys something") -> None:
         """Judge a program text by the signs of its language."""
+        self._nested = True
         signs = _table()["signs"]
         if re.search(signs["sql" if kind == "sql" else "code"], text):
             self.lift("privileged", why)
@@ -295,7 +299,7 @@ class _Judge:
             if following is None:
                 return
             many = many or bool(entry.get("many"))
-            words = following
+            words, self._nested = following, True
         self.lift("privileged", "commands are nested too deep to be understood")
 
     def _entry(self, word: str) -> tuple[dict[str, Any] | None, str]:
@@ -523,6 +527,7 @@ class _Judge:
             end = next((stop for stop in range(at + 1, len(words)) if words[stop] in _ENDS), len(words))
             run = words[at + 1 : end]
             if run:
+                self._nested = True
                 self._command([*run, UNKNOWN], part, depth + 1, many=True)
             else:
                 self.lift("privileged", "it runs a program whose name is not known beforehand")

