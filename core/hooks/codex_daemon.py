@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import secrets
+import shlex
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -62,6 +63,8 @@ class CodexDaemon:
         self.all_threads = False  # Prompts of threads that no hook has called for are answered too.
         self._wanted: set[str] = set()
         self._subscribed: set[str] = set()
+        self._asked_for: dict[object, str] = {}  # Threads by the number of the message that subscribes to them.
+        self._refused: set[str] = set()  # Threads the daemon could not resume yet, as they have no log.
         self._line: WebSocket | None = None
         self._task: asyncio.Task[None] | None = None
         self._waiting: dict[object, asyncio.Task[None]] = {}  # Requests of the daemon that wait for the person, by id.
@@ -121,6 +124,7 @@ class CodexDaemon:
     async def _subscribe(self, line: WebSocket) -> None:
         for thread in sorted(self._wanted - self._subscribed):
             self._subscribed.add(thread)
+            self._asked_for[self._numbers + 1] = thread
             await self._send(line, "thread/resume", {"threadId": thread, "excludeTurns": True})
 
     async def _send(self, line: WebSocket, method: str, parameters: Mapping[str, Any]) -> None:
@@ -137,7 +141,14 @@ class CodexDaemon:
                 self._resolved.discard(number)
                 work = self._answer(line, number, method, parameters, call)
                 self._waiting[number] = asyncio.create_task(work)
+        elif method == "thread/status/changed" and (thread := text(parameters.get("threadId"))) in self._refused:
+            self._refused.remove(thread)
+            self._subscribed.discard(thread)
+            await self._subscribe(line)
         elif method is None:
+            resumed = self._asked_for.pop(number, "")
+            if resumed and "error" in message:
+                self._refused.add(resumed)
             await self._hear_threads(line, table(message.get("result")))
 
     async def _hear_threads(self, line: WebSocket, result: Mapping[str, Any]) -> None:
@@ -178,7 +189,7 @@ class CodexDaemon:
 def _call(method: str, parameters: Mapping[str, Any]) -> HookCall:
     """A request of the daemon as a call that asks for permission."""
     tool = "Bash"
-    arguments: dict[str, Any] = {"command": text(parameters.get("command"))}
+    arguments: dict[str, Any] = {"command": _inner_command(text(parameters.get("command")))}
     if method == _FILES:
         tool, arguments = "apply_patch", {"path": text(parameters.get("grantRoot")) or "files of the project"}
     elif method == _QUESTION:
@@ -193,6 +204,16 @@ def _call(method: str, parameters: Mapping[str, Any]) -> HookCall:
         id=text(parameters.get("itemId")),
         said=text(parameters.get("reason")),
     )
+
+
+def _inner_command(command: str) -> str:
+    """The command that Codex wraps into a call of the person's shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    wrapped = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
+    return words[2] if wrapped else command
 
 
 def _result(method: str, parameters: Mapping[str, Any], reply: HookReply) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from tests.core.hooks.calls import hook
 from tests.core.hooks.test_server import ask, make
 
 REQUEST = {"threadId": "t-1", "turnId": "u", "itemId": "call_1", "command": "/bin/bash -lc 'touch /x'", "cwd": "/w"}
+COMMAND = "item/commandExecution/requestApproval"
 QUESTIONS = [{"id": "q1", "question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}]
 
 
@@ -94,16 +95,18 @@ async def question(server: IntakeServer) -> dict[str, Any]:
 @pytest.mark.parametrize(("choice", "decision"), [("once", "accept"), ("session", "accept"), ("deny", "decline")])
 async def test_an_approval_is_answered_from_here(codex: Pair, choice: str, decision: str, tmp_path: Path) -> None:
     server, fake = codex
-    fake.say(id=0, method="item/commandExecution/requestApproval", params=REQUEST)
+    fake.say(id=0, method=COMMAND, params=REQUEST)
     waits = await question(server)
-    assert (waits["kind"], waits["session"]) == ("permission", "t-1") and "touch /x" in waits["what"]
+    assert (waits["kind"], waits["session"], waits["what"]) == ("permission", "t-1", "touch /x")
     done = await ask(server, "decide", {"number": waits["number"], "choice": choice, "by": "ann, test"})
     assert done["done"] and await fake.next() == {"id": 0, "result": {"decision": decision}}
     entries = [(one.what, one.by) for one in PermitJournal(tmp_path / "permits.jsonl").read()]
     assert ("denied" if choice == "deny" else "approved", "ann, test") in entries
-    fake.say(id=1, method="item/commandExecution/requestApproval", params=REQUEST)
+    fake.say(id=1, method=COMMAND, params=REQUEST)
     if choice == "session":
         assert await fake.next() == {"id": 1, "result": {"decision": "accept"}}
+        fake.say(id=2, method=COMMAND, params={**REQUEST, "command": "/bin/bash -lc 'mv /x /y'"})
+        assert (await question(server))["what"] == "mv /x /y", "another program is another kind"
     else:
         assert (await question(server))["number"] > waits["number"]
 
@@ -118,14 +121,26 @@ async def test_the_first_answer_wins_and_a_lost_daemon_decides_nothing(codex: Pa
             await asyncio.sleep(0.02)
     late = await ask(server, "decide", {"number": waits["number"], "choice": "once"})
     assert not late["done"]
-    fake.say(id=0, method="item/commandExecution/requestApproval", params=REQUEST)
+    fake.say(id=0, method=COMMAND, params=REQUEST)
     await question(server)
     fake.writers[-1].close()
     assert (await fake.next())["method"] == "thread/resume", "it connects again"
     assert not await ask(server, "questions", {})
-    fake.say(id=0, method="item/commandExecution/requestApproval", params={**REQUEST, "threadId": "other"})
-    fake.say(id=1, method="item/commandExecution/requestApproval", params=REQUEST)
+    fake.say(id=0, method=COMMAND, params={**REQUEST, "threadId": "other"})
+    fake.say(id=1, method=COMMAND, params=REQUEST)
     assert (await question(server))["session"] == "t-1", "only threads with --answer hooks are heard"
+
+
+async def test_a_thread_that_has_no_log_yet_is_asked_for_again(codex: Pair) -> None:
+    server, fake = codex
+    await ask(server, "hook/codex/observe/answer", hook("SessionStart", "t-2", source="startup"))
+    first = await fake.next()
+    assert first["params"]["threadId"] == "t-2"
+    fake.say(id=first["id"], error={"code": -32600, "message": "no rollout found"})
+    for thread in ("t-1", "t-2"):
+        fake.say(method="thread/status/changed", params={"threadId": thread, "status": {"type": "active"}})
+    again = await fake.next()
+    assert again["params"]["threadId"] == "t-2" and again["id"] > first["id"]
 
 
 async def test_a_question_is_answered_with_its_options(codex: Pair) -> None:
