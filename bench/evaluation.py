@@ -96,6 +96,8 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield from _endings(endings)
     yield ""
+    yield from _read_ends()
+    yield ""
     yield "## What the figures do not say"
     yield ""
     yield "- The runs are repairs of Python projects by agents without a person; interactive work may differ."
@@ -158,6 +160,46 @@ def _endings(judged: dict[str, Any]) -> Iterator[str]:
     yield "  German only the question marks are known."
     yield '- A polite question after the work ("Want me to help you test it?") is an offer, whatever failed.'
     yield "- A claim of success that is not true: *done* means that the agent says so."
+
+
+# Sessions of each agent whose end was read beside its status: all, those half right, and those that were wrong.
+_READ = (
+    ("aider", 14, 0, 0),
+    ("ATIF", 15, 0, 1),
+    ("Claude Code", 71, 2, 0),
+    ("Codex", 7, 0, 0),
+    ("Copilot CLI, VS Code", 8, 1, 0),
+    ("Cursor, Droid, Grok, iFlow, Trae", 14, 0, 0),
+    ("Gemini CLI, Antigravity, Qwen Code", 5, 0, 0),
+    ("Hermes", 27, 1, 0),
+    ("Kimi", 15, 0, 0),
+    ("Kiro, Mistral Vibe", 70, 0, 0),
+    ("mini-swe-agent, SWE-agent", 9, 0, 0),
+    ("OpenCode, Crush, Cline", 8, 0, 0),
+    ("OpenHands, OpenClaw", 9, 0, 0),
+    ("pi, Oh My Pi", 6, 3, 0),
+)
+
+
+def _read_ends() -> Iterator[str]:
+    yield "## What a careful reader says"
+    yield ""
+    yield "The end of each recorded session was read beside what `nooscope inspect frame LOG --json` says of it."
+    yield ""
+    yield "| agent | ends | right | half right | wrong |"
+    yield "|---|---|---|---|---|"
+    total = tuple(sum(row[column] for row in _READ) for column in (1, 2, 3))
+    for name, ends, half, wrong in (*_READ, ("all", *total)):
+        yield f"| {name} | {ends} | {ends - half - wrong} | {half} | {wrong} |"
+    yield ""
+    yield "- Wrong: a run that continues in another file after its context was cut is *done* here; the log"
+    yield "  itself says neither that the turn is over nor that more comes."
+    yield "- Half right: a loop that its limit of rounds stopped is *done*; three sub-agents that were stopped"
+    yield "  after the last words are not mentioned; a question that was cut off in the middle counts as asked;"
+    yield '  "Would you like me to implement this?" after an answer is *needs you* and not only an offer.'
+    yield "- Mended by this reading: a command that the person ran after the last answer reopened the turn, a"
+    yield "  log that stops before the first prompt was abandoned mid-task, a prompt at time 0 was no prompt,"
+    yield "  the strip showed the file instead of the command that reads it."
 
 
 def _alarms(where: str, alarms: dict[str, Any]) -> Iterator[str]:

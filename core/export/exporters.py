@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from core.agents.words import first_line, telling_line
+from core.agents.words import Words, first_line, telling_line
 from core.engine.percept import AXES
 from core.events import MAIN, Prompt, ToolUse
 from core.export.atif import atif
@@ -265,7 +265,8 @@ def _work_part(film: ExportedSession) -> Iterator[str]:
 
 
 def _failures_part(film: ExportedSession) -> Iterator[str]:
-    problems = troubles(film.events)
+    commands = {id(one): Words(command=of.spoken.text) for one, of in zip(film.events, film.moments, strict=True)}
+    problems = troubles(film.events, lambda event: commands[id(event)])
     if not problems:
         yield "No call failed."
         return

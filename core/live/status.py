@@ -374,6 +374,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
 
 
 _STOPPED_AT: dict[Close, str] = {
+    "": "before the first prompt",
     "asked": "after your prompt, without an answer",
     "retry": "after an error of the service",
 }

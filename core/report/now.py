@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -25,7 +24,6 @@ _LINE = 400  # Characters of a line that is handed out at most.
 _FIRST_PROMPTS = 5  # Prompts among which a title is looked for.
 _REMEMBERED = 256
 _AHEAD = 8  # Calls looked through for one that was at work.
-_GIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+|-\S+\s+)*([a-z][a-z-]+)")
 _BREAK = " ⏎ "  # Shown between lines that share a row.
 _LOOKED_BACK = 8  # Answers looked through for one with words.
 
@@ -118,11 +116,11 @@ class Landmarks:
         ]
         return begun_calls[-1] if begun_calls else None
 
-    def failure(self, index: int, command: Callable[[ToolUse], str] = lambda _: "") -> tuple[ToolUse | None, int]:
+    def failure(self, index: int, read: Callable[[Event], Words] | None = None) -> tuple[ToolUse | None, int]:
         """The last failure since the last prompt that nothing solved since, and how often that call failed.
 
         The same try that succeeds solves it, a test or build that passes, and a commit.
-        `command` gives the words of a call, by which tries of one Git command are known.
+        By the words of calls, tries of one Git command are known.
         """
         begin = bisect_right(self._prompts, index - 1)
         since = self._prompts[begin - 1] if begin else -1
@@ -137,11 +135,11 @@ class Landmarks:
             if last is None and event.outcome in ("success", "empty"):
                 if event.purpose == "commit":
                     break
-                solved.update(_tries(event, command))
+                solved.update(_tries(event, read))
             elif event.outcome == "failure":
                 if last is not None:
                     times += event.shape == last.shape
-                elif not solved & _tries(event, command):
+                elif not solved & _tries(event, read):
                     last, times = event, 1
         return last, times
 
@@ -165,14 +163,10 @@ class Landmarks:
         return self._events[places[at - 1]] if at else None
 
 
-def _tries(call: ToolUse, command: Callable[[ToolUse], str]) -> set[Hashable]:
+def _tries(call: ToolUse, read: Callable[[Event], Words] | None) -> set[Hashable]:
     """What a call is a try of: the same command or file, any test or build, or one Git command."""
-    same: set[Hashable] = {attempt_key(call)} if call.shape or call.call or call.targets else set()
-    if call.purpose:
-        same.add(call.purpose)
-    if call.program == "git" and (match := _GIT.search(command(call))):
-        same.add(("git", match[1]))
-    return same
+    same: set[Hashable] = {attempt_key(call, read)} if call.shape or call.call or call.targets else set()
+    return same | {call.purpose} if call.purpose else same
 
 
 class Teller:
@@ -197,7 +191,7 @@ class Teller:
             running = [coming]
         call = running[-1] if running else _later(marks.call(index), ended)
         began = (call.duration or 0.0) if call and running and call.outcome != "pending" else 0.0
-        failure, times = marks.failure(index, lambda call: self._words(call).command)
+        failure, times = marks.failure(index, self._words)
         latest = _later(failure, [one for one in ended if one.outcome == "failure"])
         if latest is not failure:
             failure, times = latest, 1
@@ -226,7 +220,7 @@ class Teller:
 
     def _doing(self, call: ToolUse) -> str:
         paths = safe(" ".join(call.targets[:3])) if self._names else ""
-        if paths and call.action in ("file_read", "file_edit"):
+        if paths and not call.program and call.action in ("file_read", "file_edit"):
             return paths
         return one_row(self._words(call).command) or paths or (safe(call.program) if self._names else "")
 

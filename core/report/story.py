@@ -21,6 +21,7 @@ from core.settings.response import NoticeSettings
 # Actions that came to nothing where nothing comes back; others often go well without a word.
 LOOKS: frozenset[Action] = frozenset(("search", "file_read", "memory_read"))
 
+_GIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+|-\S+\s+)*([a-z][a-z-]+)")
 _OF_FILES: frozenset[Action] = frozenset(("file_edit", "file_read", "memory_read", "memory_write"))
 
 
@@ -48,14 +49,14 @@ class _Open:
         return Trouble(self.first, self.last, self.failures, solved, tuple(self.edits), self.in_vain)
 
 
-def troubles(events: Sequence[Event]) -> list[Trouble]:
+def troubles(events: Sequence[Event], read: Callable[[Event], Words] | None = None) -> list[Trouble]:
     """All of them, the earliest first; an edit counts for every trouble of its agent that is open then."""
     running: dict[tuple[str, Hashable], _Open] = {}
     found: list[Trouble] = []
     for place, event in enumerate(events):
         if not isinstance(event, ToolUse):
             continue
-        key = (event.agent, attempt_key(event))
+        key = (event.agent, attempt_key(event, read))
         known = running.get(key)
         if event.outcome == "failure":
             if known is None:
@@ -75,10 +76,15 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
     return sorted(found, key=lambda trouble: trouble.first)
 
 
-def attempt_key(use: ToolUse) -> Hashable:
-    """What makes two calls tries of one thing: a check or commit, one command, one file read or edited."""
+def attempt_key(use: ToolUse, read: Callable[[Event], Words] | None = None) -> Hashable:
+    """What makes two calls tries of one thing: a check or commit, one command, one file read or edited.
+
+    With words, all tries of one Git command are tries of one thing.
+    """
     if use.purpose in ("test", "build", "commit"):
         return use.purpose, use.program
+    if read is not None and use.program == "git" and (match := _GIT.search(read(use).command)):
+        return "git", match[1]
     if use.action == "shell_exec":
         return "command", use.shape or use.call
     return use.action if use.action in _OF_FILES and use.targets else use.tool, use.targets or use.shape
@@ -95,6 +101,7 @@ _CUT = frozenset(("max_tokens", "length"))
 _TOTALS = frozenset(("total", "shutdown"))  # Stop reasons of turns that only contain what a session spent as a whole.
 # Tools with which an agent reports that its task is complete.
 _FINISHING = frozenset(("finish", "submit", "attempt_completion", "task_complete", "mark_task_complete"))
+_BY_THE_PERSON = frozenset(("bashExecution",))  # Commands that the person runs in an agent's own prompt.
 GOODBYE = 5.0  # Seconds after a session's end in which late records belong to it.
 # Events that are looked at, calls without an answer aside: an earlier one may count more than those told after it, as
 # all the calls that the end of a log brings are.
@@ -124,6 +131,8 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     """Return how a main agent's event leaves the session; empty if it changes nothing."""
     kind = type(event)
     if kind is ToolUse:
+        if event.tool in _BY_THE_PERSON:  # type: ignore[union-attr]
+            return ""
         return "done" if finishes(event) else "tool"
     if kind is Turn:
         stop = event.stop  # type: ignore[union-attr]
@@ -342,7 +351,7 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
 
 
 def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
-    problems = troubles(events)
+    problems = troubles(events, read)
     if not problems:
         untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
         yield (f"no failure in the log; {count(untold, 'call')} without a result" if untold else "no call failed")

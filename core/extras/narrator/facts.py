@@ -75,7 +75,7 @@ def _prompt_facts(events: Sequence[Event], start: int, read: Read) -> list[Fact]
 def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
     """What failed, and whether it worked later; on wish without what did."""
     facts = []
-    for trouble in troubles(events):
+    for trouble in troubles(events, read):
         use = events[trouble.last]
         if not isinstance(use, ToolUse) or (trouble.solved is not None and not solved):
             continue

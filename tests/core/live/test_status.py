@@ -28,7 +28,7 @@ from core.live.status import (
 from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
-from core.report.story import GOODBYE, Close, closing
+from core.report.story import GOODBYE, Close, closing, last_word
 from core.report.turn_endings import TurnEnding
 from core.settings import Settings
 from core.settings.logs import LineSettings
@@ -253,6 +253,14 @@ def test_the_end_of_a_session_says_how_it_was_left(last: Event, reason: str) -> 
 def test_an_abandoned_log_says_where_it_stops(last: Event, where: str) -> None:
     facts = run([START, ASKED, last])
     assert status_of(facts, NOW + 90_000, LIMITS).why == f"abandoned: the log stops {where}"
+
+
+def test_a_command_of_the_persons_own_does_not_reopen_a_turn() -> None:
+    turn = Turn(at=1.0, stop="end_turn")
+    own = ToolUse(at=2.0, tool="bashExecution", action="shell_exec", outcome="success")
+    final = frozenset(Settings().response.notices.final)
+    assert last_word([own, turn], final).close == "done"
+    assert last_word([replace(own, tool="bash"), turn], final).close == "tool"
 
 
 def test_a_finishing_call_without_a_result_ends_the_turn() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from core.agents.registry import make_kit
 from core.agents.words import NOTHING, Words, telling_line, words_of
@@ -83,6 +84,21 @@ def test_a_call_that_was_not_let_through_is_told(outcome: Outcome) -> None:
     now = Teller(lambda _: NOTHING).now(Landmarks([call]), 1)
     assert now.rejected is (outcome == "rejected")
     assert now_lines(now, 3.0) == ["last    publish" + (", rejected" if now.rejected else "")]
+
+
+def test_a_command_is_shown_even_if_it_only_reads_a_file() -> None:
+    call = ToolUse(at=3.0, tool="Bash", action="file_read", program="cat", targets=("README.md",))
+    command = "cat README.md || true"
+    assert Teller(lambda _: Words(command=command)).now(Landmarks([call]), 1).doing == command
+    assert Teller(lambda _: Words()).now(Landmarks([call]), 1).doing == "README.md"
+
+
+def test_a_failed_push_is_solved_by_another_push() -> None:
+    failed = ToolUse(at=1, tool="Bash", action="shell_exec", program="git", shape=1, outcome="failure")
+    calls = [failed, replace(failed, at=2, shape=2, outcome="success")]
+    marks = Landmarks(calls)
+    assert marks.failure(2, lambda _: Words(command="git push -u origin a")) == (None, 0)
+    assert marks.failure(2) == (calls[0], 1)
 
 
 def test_only_the_last_calls_count() -> None:

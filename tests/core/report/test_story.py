@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.words import Words
 from core.events import Action, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.story import SessionStory, story
+from core.report.story import SessionStory, story, troubles
 
 
 def use(
@@ -107,6 +107,19 @@ def test_another_command_that_works_is_named() -> None:
         use(2, purpose="build", program="make", call=2),
     ]
     assert story(events, read=read).failed[1] == "  Bash npm test worked at 0:01 with no edit in between"
+
+
+def test_a_push_that_works_with_other_words_solves_the_push_that_failed() -> None:
+    commands = {1: "git push", 2: "git push --set-upstream origin a", 3: "git pull"}
+    failed, other, pull = (
+        use(at, outcome="failure" if at == 1 else "success", program="git", shape=at) for at in commands
+    )
+
+    def read_command(event: Event) -> Words:
+        return Words(command=commands[int(event.at)])
+
+    assert [trouble.solved for trouble in troubles([failed, other], read_command)] == [1]
+    assert [trouble.solved for trouble in troubles([failed, pull], read_command)] == [None]
 
 
 def test_what_works_without_a_word_has_worked() -> None:

@@ -74,7 +74,7 @@ def _status(view: View, width: int) -> Line:
 
 def _prompt_line(view: View, width: int) -> Line:
     now = view.now
-    if not now.asked_at:
+    if not (now.asked_at or now.asked or now.characters):
         return _row("you", [("no prompt so far", "quiet")], "", width)
     untold = "the log does not contain its task" if view.words else "its task is hidden"
     prompt = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)

@@ -223,7 +223,10 @@ def test_what_it_does_is_never_left_out_for_when(width: int) -> None:
 
 
 def test_a_session_without_a_prompt_does_not_say_that_nothing_was_asked() -> None:
-    assert said(view(now=replace(NOW, asked="", asked_at=0.0)), 118, 4)[1].startswith("you     no prompt")
+    none = replace(NOW, asked="", asked_at=0.0, characters=0)
+    assert said(view(now=none), 118, 4)[1].startswith("you     no prompt")
+    first = said(view(now=replace(NOW, asked_at=0.0)), 118, 4)[1]
+    assert first.startswith("you     migrate the billing service")
 
 
 def test_a_single_call_that_failed_is_told_as_one() -> None:
