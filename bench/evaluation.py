@@ -188,8 +188,9 @@ def _read_ends() -> Iterator[str]:
     yield ""
     yield "| agent | ends | right | half right | wrong |"
     yield "|---|---|---|---|---|"
-    total = tuple(sum(row[column] for row in _READ) for column in (1, 2, 3))
-    for name, ends, half, wrong in (*_READ, ("all", *total)):
+    _, *columns = zip(*_READ, strict=True)
+    every, halves, wrongs = (sum(map(int, column)) for column in columns)
+    for name, ends, half, wrong in (*_READ, ("all", every, halves, wrongs)):
         yield f"| {name} | {ends} | {ends - half - wrong} | {half} | {wrong} |"
     yield ""
     yield "- Wrong: a run that continues in another file after its context was cut is *done* here; the log"
