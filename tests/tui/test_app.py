@@ -207,9 +207,10 @@ async def test_what_a_stopped_feed_posted_is_not_shown(log: Path, app_on: Make, 
     app = app_on(log, live=False)
     async with app.run_test(size=(80, 24)) as pilot:
         late = await shown(app, pilot, lambda view: view.total == 300)
-        stopped = app.feed
+        stopped, recording = app.feed, app.recording
         app.open(Target(other, False), play=False)
-        app.post_message(Arrived(late, app.recording, stopped))
+        app._arrived(Arrived(late, recording, stopped))
+        assert app.view is None and app.recording is None
         await shown(app, pilot, lambda view: view.total == 40)
         await until(pilot, lambda: isinstance(app.screen, RecapScreen))
         assert app.recording is not None and len(app.recording) == 40
