@@ -388,6 +388,12 @@ async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
         await pilot.press("v")
         await pilot.pause()
         assert not app.bench.effects.has_class("-sweeping")
+        await pilot.press("v")
+        assert app.bench.effects.has_class("-sweeping")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not app.bench.effects.has_class("-sweeping"), "escape closes the sweep before the bench"
+        assert app.bench.is_attached
         app.bench.query_one(SettingsList).show("screen.motion")
         await pilot.press("v")
         await pilot.pause()

@@ -242,7 +242,8 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
             return line.has_focus and bool(line.offers)
         if action == "end_input":
             settings = self.query_one(SettingsList)
-            return bool(self._has_line or settings.words or settings.listing != "common")
+            narrowed = bool(settings.words) or settings.listing != "common"
+            return self._has_line or narrowed or self.effects.has_class("-sweeping")
         return not isinstance(self.screen.focused, Input) and super().check_action(action, parameters)
 
     @property
@@ -254,11 +255,13 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
         self.end_input()
 
     def end_input(self) -> bool:
-        """Leave the line one types in, and then the search; False where there was neither."""
+        """Close the line one types in, else the sweep, else the search; False if none is open."""
         settings = self.query_one(SettingsList)
         if self._has_line:
             self._close_line()
             self._explain()
+            return True
+        if self.effects.end_sweep():
             return True
         if settings.words or settings.listing != "common":
             self.query_one("#find", Input).value = ""

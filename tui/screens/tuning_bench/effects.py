@@ -103,9 +103,8 @@ class Effects(Vertical):
     def toggle_sweep(self, name: str, present: Any, edits: Mapping[str, Any]) -> None:
         """Try a setting over its range; asked for the same again, put the chart away."""
         recording, chart = self.recording, self.query_one(SweepChart)
-        self.workers.cancel_group(self, "sweep")
-        if self.has_class("-sweeping") and (chart.sweep is None or chart.sweep.name in ("", name)):
-            self.remove_class("-sweeping")
+        same = chart.sweep is None or chart.sweep.name in ("", name)
+        if self.end_sweep() and same:
             return
         if recording is None or not len(recording):
             return
@@ -116,6 +115,13 @@ class Effects(Vertical):
         chart.sweep = Sweep(name, present, (), 1, len(recording), len(self.labels))
         values = usual_grid(tunables()[name], present)
         run_sweep(self, recording, name, values, self.labels, dict(edits))
+
+    def end_sweep(self) -> bool:
+        """Put the chart away; False if it is not shown."""
+        self.workers.cancel_group(self, "sweep")
+        is_open = self.has_class("-sweeping")
+        self.remove_class("-sweeping")
+        return is_open
 
     def on_swept(self, message: Swept) -> None:
         message.stop()

@@ -25,7 +25,7 @@ from tui.widgets.common.scroller import Scroller
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
 _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
-_REST_STYLES = {"done": "confidence-dim", "gave up": "frustration-dim"}
+_REST_STYLES = {"done": "confidence", "gave up": "seeking"}
 _LOW = 0.2
 _MANY, _PART = 3, 0.2  # Failures, and their share of all calls, from which they are marked.
 _REASON = 8  # Cells of a reason for which the last columns give way whole: a figure that is cut says something else.
