@@ -78,6 +78,6 @@ async def test_where_there_is_no_session_escape_stays(app_on: Callable[..., Noos
         await pilot.pause()
         keys = [key.key for key in app.screen.query_one(KeyLine).keys]
         assert keys[0] == "escape" and "question_mark" in keys[:3]
-        assert not set(keys) & set("vokhR") and "enter" not in keys and "slash" not in keys
-        await press_each(pilot, "v", "k", "2", "slash", "escape")
+        assert not set(keys) & set("vobhR") and "enter" not in keys and "slash" not in keys
+        await press_each(pilot, "v", "b", "2", "slash", "escape")
         assert isinstance(app.screen, MainScreen)

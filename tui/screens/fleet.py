@@ -52,7 +52,7 @@ Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too. It then appear
 _MORE = ("hand.resume", "words.hide", "find.words", "quit")  # Keys that the line shows if it has room.
 
 # Keys that need a session in the list.
-_OF_ROWS = frozenset(("open", "view", "fold", "mark", "search", "hand.resume", "words.hide")) | {
+_OF_ROWS = frozenset(("open", "view", "fold", "bookmark.add", "search", "hand.resume", "words.hide")) | {
     f"part.{number}" for number in range(1, 7)
 }
 
@@ -72,7 +72,7 @@ class FleetScreen(LeftOnce[None]):
             for number, title in enumerate(STATUS_FILTERS, 1)
         ),
         bind("search", "filter", "filter", "Filter the list", show=True),
-        bind("mark", "mark", "compare", "Mark two sessions to compare them", show=True),
+        bind("bookmark.add", "mark", "compare", "Mark two sessions to compare them", show=True),
         bind("fold", "fold", "at rest", "List sessions at rest, or fold them", show=True),
         bind("judge", "judge"),
         bind("hand.resume", "resume"),
@@ -219,7 +219,7 @@ class FleetScreen(LeftOnce[None]):
                 paths, ids = (str(row.path) for row in pair), (row.session for row in pair)
                 self.post_message(CompareSessions(tuple(paths), tuple(ids)))
         else:
-            self.notify("press k on a second session to compare them" if marked else "unmarked")
+            self.notify("press b on a second session to compare them" if marked else "unmarked")
 
     def on_fleet_table_sorted_by(self, message: FleetTable.SortedBy) -> None:
         message.stop()

@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 
 from msgspec.structs import replace
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.dom import DOMNode
@@ -36,6 +37,7 @@ from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 
 _MOST = 60
+_EXACT = 200.0  # Score of a name that contains what was typed: above all that only have its letters in order.
 _FEW = 8  # Sessions offered before anything is typed.
 # Keys that only move about, which nobody looks for by name; those without an id move the focus.
 _MOVES = (None, "row.up", "row.down", "page.up", "page.down")
@@ -111,7 +113,7 @@ class PlaceSearch(Provider):
             if all(word in f"{text} {help_text}".lower() for word in words):
                 hits += 1
                 inside = all(word in text.lower() for word in words)
-                yield Hit((1.0 if inside else 0.5) - hits / 1000, Content(text), go, text, help_text)
+                yield Hit(_EXACT * (1.0 if inside else 0.5) - hits, Content(text), go, text, help_text)
             if hits >= _MOST:
                 return
 
@@ -258,8 +260,8 @@ def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
 def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, what has no key, and the agents of the session."""
     yield from _key_commands(screen)
-    yield SystemCommand("Theme", "Change the colours", app.action_change_theme)
-    yield SystemCommand("Screenshot", "Save a picture of the screen (SVG)", partial(save_screenshot, app))
+    yield SystemCommand("Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme)
+    yield SystemCommand("Screenshot: save a picture of the screen", "SVG, in Downloads or the working folder", partial(save_screenshot, app))
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
         called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
@@ -285,11 +287,17 @@ def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
         if not enabled or not binding.description or binding.id in actions or binding.id in _MOVES:
             continue
         actions.add(binding.id)
-        title = (binding.tooltip or binding.description).strip()
+        title = command_title(binding)
         display = screen.app.get_key_display(binding)
         yield SystemCommand(
             title, f"{display}  ({key})" if display != key else key, _runner(screen, node, binding.action)
         )
+
+
+def command_title(binding: Binding) -> str:
+    """Return the word of a key and what it does: people look for either."""
+    word, meaning = binding.description, binding.tooltip
+    return f"{word[:1].upper()}{word[1:]}: {meaning}" if meaning else word
 
 
 def _runner(screen: Screen[object], node: DOMNode, action: str) -> Callable[[], Awaitable[None]]:

@@ -78,9 +78,9 @@ def test_marks_are_found_by_words_and_those_told_to_nobody_are_left_out() -> Non
     )
     hits = list(mark_hits(timeline, 10.0))
     assert [(words, who) for words, who, _ in hits] == [
-        ("00:00:02  regime calm", "kid"),
-        ("00:00:01  nooscope  reminds: commit", ""),
-        ("00:00:00  prompt  your prompt", ""),
+        ("00:00:02  regime     calm", "kid"),
+        ("00:00:01  nooscope   reminds: commit", ""),
+        ("00:00:00  prompt     your prompt", ""),
     ]
     assert [(seek.to, seek.agent) for _, _, seek in hits] == [(3, "kid"), (2, "main"), (1, "main")]
 

@@ -407,20 +407,20 @@ async def test_labels_go_round_and_are_kept(tmp_path: Path) -> None:
         mark = next(mark for mark in app.timeline.marks if mark.kind == "signal")
         app.look(mark.place + 1)
         for verdict in ("right", "wrong"):
-            await pilot.press("k")
+            await pilot.press("g")
             await settle(pilot)
             assert {each.verdict for each in app.feed.labels.judged()} == {verdict}
             assert mark.name in [each.name for each in app.feed.labels.judged()]
         assert "✗" in seen(app)
-        await pilot.press("k")
+        await pilot.press("g")
         await settle(pilot)
         assert app.feed.labels.judged() == ()
         quiet = next(place for place in range(400) if not app.timeline.marks.between(place, place + 1))
         app.look(quiet + 1)
-        await pilot.press("k")
+        await pilot.press("g")
         await settle(pilot)
         assert [each.verdict for each in app.bench.effects.labels] == ["missed"]
-        await pilot.press("k")
+        await pilot.press("g")
         await settle(pilot)
         assert app.bench.effects.labels == ()
 

@@ -127,7 +127,7 @@ async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("t", "k")
+        await pilot.press("t", "g")
         await until(pilot, lambda: bool(app.feed and app.feed.labels and app.feed.labels.judged()))
         await pilot.press("b")
         await pilot.pause()

@@ -54,7 +54,7 @@ BENCH_KEYS: list[BindingType] = [
     bind("tune.save", "save", show=True),
     bind("view", "sweep", "sweep", "Try this setting over its whole range", show=True),
     bind("alone", "app.tune_beside", "beside", "The bench beside the panels, or alone"),
-    bind("mark", "judge", "label", "Label what fired here, or what should have fired"),
+    bind("judge", "judge", "label", "Label what fired here, or what should have fired"),
 ]
 
 # One draft for each recording, so that nothing is lost when the bench is left.

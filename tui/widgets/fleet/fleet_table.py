@@ -347,7 +347,7 @@ need, time, cost, failures or context, or with the readings of the model. `1` to
 `▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,
 `!` unreadable log. *for* is how long it has had this status; *ctx* is how far the context is filled towards
 compaction, *turns* how many turns are left until then; *$* is the cost with sub-agents (`≥` at least, `?` no
-price known), *failed* the number of failed calls. `k` marks a session; two marked sessions are compared.
+price known), *failed* the number of failed calls. `b` marks a session; two marked sessions are compared.
 Sessions at rest share one line; `o` or a click lists them. A click on a heading sorts by it.
 """
     HEAD: ClassVar[int] = 1

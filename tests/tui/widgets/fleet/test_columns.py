@@ -22,4 +22,5 @@ def test_a_reason_comes_before_figures() -> None:
         "for",
         "project",
         "what is going on",
+        "ctx",
     ]
