@@ -260,8 +260,14 @@ def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
 def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, what has no key, and the agents of the session."""
     yield from _key_commands(screen)
-    yield SystemCommand("Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme)
-    yield SystemCommand("Screenshot: save a picture of the screen", "SVG, in Downloads or the working folder", partial(save_screenshot, app))
+    yield SystemCommand(
+        "Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme
+    )
+    yield SystemCommand(
+        "Screenshot: save a picture of the screen",
+        "SVG, in Downloads or the working folder",
+        partial(save_screenshot, app),
+    )
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
         called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
