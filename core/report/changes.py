@@ -446,14 +446,21 @@ class SessionChanges:
             return None
         file = self._file(track, place)
         whose = dict(zip(places, (track.agents[n] for n in counted), strict=True))
-        changed = (line for piece in file.pieces for group in _groups(piece) for line in group)
-        signs = [line.sign for line in changed if not agent or whose.get(line.place) == agent]
+        added = removed = 0
+        for piece in file.pieces:
+            for first, last, start, finish in (one for group in _ranges(piece) for one in group):
+                gone: Sequence[int] = range(first, last)
+                new: Sequence[int] = range(start, finish)
+                if agent:
+                    gone = [n for n in gone if whose.get(piece.removed.get(n, -1)) == agent]
+                    new = [n for n in new if whose.get(-piece.origin[n] - 1) == agent]
+                removed, added = removed + len(gone), added + len(new)
         state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
         return FileChange(
             path=file.path,
             state=state,
-            added=signs.count("+"),
-            removed=signs.count("-"),
+            added=added,
+            removed=removed,
             places=tuple(places),
             agents=tuple(agents),
             notes=(*file.notes, *filter(None, (file.doubt,)))
@@ -513,10 +520,9 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
     return codes
 
 
-def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> Iterator[list[DiffLine]]:
-    """Yield the changed lines of a piece in groups; rewritten equal lines do not count."""
+def _ranges(piece: _Piece) -> Iterator[list[tuple[int, int, int, int]]]:
+    """Yield neighbouring changes together: the first and last line in the old text, then in the new one."""
     base, lines, origin = piece.base, piece.lines, piece.origin
-    old, new = old or base, new or lines
     row, at = 0, 0
     while row < len(lines) or at < len(base):
         if row < len(lines) and origin[row] == at:
@@ -526,24 +532,28 @@ def _groups(piece: _Piece, old: Sequence[str] = (), new: Sequence[str] = ()) -> 
         while stop < len(lines) and origin[stop] < 0:
             stop += 1
         end = origin[stop] if stop < len(lines) else len(base)
-        group: list[DiffLine] = []
+        group: list[tuple[int, int, int, int]] = []
         for tag, first, last, start, finish in _opcodes(base[at:end], lines[row:stop]):
-            if tag == "equal":
-                if group:
-                    yield group
+            if tag != "equal":
+                group.append((at + first, at + last, row + start, row + finish))
+            elif group:
+                yield group
                 group = []
-                continue
-            group += [
-                DiffLine("-", old[at + n], at + n + 1, row + start + 1, piece.removed.get(at + n, -1))
-                for n in range(first, last)
-            ]
-            group += [
-                DiffLine("+", new[row + n], at + last + 1, row + n + 1, -origin[row + n] - 1)
-                for n in range(start, finish)
-            ]
         if group:
             yield group
         row, at = stop, end
+
+
+def _groups(piece: _Piece, old: Sequence[str], new: Sequence[str]) -> Iterator[list[DiffLine]]:
+    """Yield neighbouring changed lines together, with the words of `old` and `new`."""
+    removed, origin = piece.removed, piece.origin
+    for ranges in _ranges(piece):
+        group: list[DiffLine] = []
+        for first, last, start, finish in ranges:
+            shift = start - first + 1
+            group += [DiffLine("-", old[n], n + 1, n + shift, removed.get(n, -1)) for n in range(first, last)]
+            group += [DiffLine("+", new[n], last + 1, n + 1, -origin[n] - 1) for n in range(start, finish)]
+        yield group
 
 
 def _hunks(piece: _Piece, *, numbered: bool) -> list[DiffLine]:

@@ -227,7 +227,7 @@ def move_words(event: Event) -> str:
     if isinstance(event, Prompt):
         return "a prompt"
     words, path = about(event)
-    if isinstance(event, ToolUse):
+    if isinstance(event, ToolUse) and event.action != "shell_exec":
         words = f"{event.action.replace('_', ' ')} {words or ('' if path else event.tool)}".strip()
     return plain(f"{words} {path}".strip(), 60)
 
@@ -237,7 +237,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
     table: list[tuple[str, list[str]]] = [
         ("agent", [plain(run.agent, 24) for run in runs]),
-        ("model", [plain(", ".join(run.models), 24) or "not in the log" for run in runs]),
+        ("model", [plain(", ".join(run.models), 28) or "not in the log" for run in runs]),
         ("duration", [span(run.duration) for run in runs]),
         ("cost", ["unknown" if run.cost is None else f"${run.cost:.2f}" for run in runs]),
         ("tokens", [token_amount(run.tokens) for run in runs]),
@@ -255,7 +255,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
         ("commits", [str(len(run.outcome.live_commits)) for run in runs]),
         ("pull requests", [str(len(run.outcome.pull_requests)) for run in runs]),
         ("outlook", [run.outlook for run in runs]),
-        ("ended", [plain(run.ended, 32) for run in runs]),
+        ("ended", [plain(run.ended.partition(" (")[0], 40) for run in runs]),
     ]
     return table
 

@@ -122,7 +122,7 @@ class SessionOutcome(Struct, frozen=True):
             if self.tests and self.tests.result != "no result"
             else "",
         ]
-        return " ".join(filter(None, parts))
+        return ", ".join(filter(None, parts))
 
     def lines(self) -> list[str]:
         """Return one line per result, safe for a terminal."""

@@ -341,7 +341,7 @@ def test_commits_count_when_git_reports_them(log: ClaudeLog) -> None:
     assert sorted(one.number for one in outcome.pull_requests) == [12, 13]
     assert outcome.tests is not None
     assert outcome.tests.result == "failed"
-    assert outcome.short() == "#13 1 commit tests fail"
+    assert outcome.short() == "#13, 1 commit, tests fail"
     assert reader.at(2).commits == ()
 
 
