@@ -482,10 +482,10 @@ class _Judge:
     def _inner_scripts(self, entry: _Entry, parsed: _Words, part: Simple, depth: int) -> None:
         kind = entry.get("code_kind", "")
         scripts, code = _list(entry.get("scripts", "")), _list(entry.get("code", ""))
-        for option, value in parsed.options:
-            if option in scripts and entry.get("many"):
+        for value in (value for option, value in parsed.options if option in scripts):
+            if entry.get("many"):
                 self._command([*value.split(), UNKNOWN], part, depth + 1, many=True)
-            elif option in scripts:
+            else:
                 self._judge_nested(value, depth, piped=part.piped)
         for operand in parsed.operands if "defines" in entry else ():
             self._judge_nested(operand.partition("=")[2], depth, piped=part.piped)
@@ -503,9 +503,7 @@ class _Judge:
         if reads_input or kind == "sql" or "input" in entry:
             texts.extend(part.here)
         for text in texts:
-            if "stdin" in entry and text.startswith(UNKNOWN):
-                self.lift(entry["stdin"], "it runs what another command writes")
-            if entry.get("shell"):
+            if entry.get("shell") or ("stdin" in entry and text.startswith(UNKNOWN)):
                 self._judge_nested(text, depth, piped=False)
             elif kind in ("awk", "sed"):
                 self._judge_filter(kind, text, depth)
@@ -623,7 +621,7 @@ class _Judge:
 
     @staticmethod
     def _wrapped(words: list[str]) -> list[str] | None:
-        """What a program that is not listed may run: all after `--`, or what begins with a program that has an entry."""
+        """What a program that is not listed may run: all after `--`, or from a program with an entry on."""
         if "--" in words[1:]:
             return words[words.index("--", 1) + 1 :] or None
         programs = _table()["program"]
