@@ -48,16 +48,16 @@ _ARGUMENTS = ("args", "argv", "arguments")
 _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{8,}")
 
 
-def redact_value(value: Any) -> Any:
+def redact_value(value: Any, depth: int = 0) -> Any:
     """Return the value with every secret hidden that its name announces; the same object if there is none."""
-    return _redact_any(value, 0)
-
-
-def _redact_any(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return _redact_table(value, depth) if depth <= _DEEPEST else {}
     if isinstance(value, list):
-        return _redact_list(value, depth) if depth <= _DEEPEST else []
+        if depth > _DEEPEST:
+            return []
+        words = _command_words(value)
+        items = [redact_value(item, depth + 1) for item in value] if words is None else words
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
         bare = value.strip()
         if bare[:1] in _OPENS and bare[-1:] in _CLOSES:
@@ -69,7 +69,7 @@ def _json_text(value: str, depth: int) -> str:
     """Redact a text that is JSON itself, with its formatting."""
     try:
         inner = msgspec.json.decode(value)
-        hidden = _redact_any(inner, depth + 1)
+        hidden = redact_value(inner, depth + 1)
         if hidden is inner:
             return value
         inset = _INSET.search(value)
@@ -88,21 +88,15 @@ def _redact_table(value: dict[str, Any], depth: int) -> dict[str, Any]:
     for name, item in value.items():
         if name in changed or item is None or item is True or item is False:
             continue
-        kind = _name_kind(name)
+        kind = _kind_of_name(name[-_LONGEST_NAME:])
         if kind == "word" and not _USERS.isdisjoint(value):
             kind = "password"
         if sealed and name in ("data", "stringData"):
             kind = "password"
-        hidden = _redact_any(item, depth + 1) if kind is None else _redact_under(name, item, kind, depth)
+        hidden = redact_value(item, depth + 1) if kind is None else _redact_under(name, item, kind, depth)
         if hidden is not item:
             changed[name] = hidden
     return {**value, **changed} if changed else value
-
-
-def _redact_list(value: list[Any], depth: int) -> list[Any]:
-    words = _command_words(value)
-    hidden = [_redact_any(item, depth + 1) for item in value] if words is None else words
-    return value if all(new is old for new, old in zip(hidden, value, strict=True)) else hidden
 
 
 def _redact_under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
@@ -115,7 +109,7 @@ def _redact_under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
             return _redact_below(item, kind, "token" in name.lower(), depth + 1)
         if kind == "login" and len(item) == 2 and isinstance(item, list) and isinstance(item[1], str):
             return [item[0], HIDDEN] if is_secret_value(item[1], "password") else item
-        return _redact_any(item, depth + 1)
+        return redact_value(item, depth + 1)
     return HIDDEN if kind == "password" and isinstance(item, int) and not isinstance(item, bool) else item
 
 
@@ -125,18 +119,18 @@ def _redact_below(value: Any, kind: SecretKind, unsure: bool, depth: int) -> Any
         sure = _MIXED.fullmatch(value) is not None if unsure else " " not in value
         return HIDDEN if sure and is_secret_value(value, kind) else value
     if depth > _DEEPEST or not isinstance(value, dict | list):
-        return _redact_any(value, depth)
+        return redact_value(value, depth)
     if isinstance(value, list):
         items = [_redact_below(item, kind, unsure, depth + 1) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     changed: dict[str, Any] = {}
     for name, item in value.items():
         about = _is_about(name) or (name in ("key", "Key") and not {"value", "Value"}.isdisjoint(value))
-        own = _name_kind(name)
+        own = _kind_of_name(name[-_LONGEST_NAME:])
         if own is not None:
             hidden = _redact_under(name, item, own, depth)
         else:
-            hidden = _redact_any(item, depth + 1) if about else _redact_below(item, kind, unsure, depth + 1)
+            hidden = redact_value(item, depth + 1) if about else _redact_below(item, kind, unsure, depth + 1)
         if hidden is not item:
             changed[name] = hidden
     return {**value, **changed} if changed else value
@@ -156,7 +150,7 @@ def _paired_secrets(value: dict[str, Any]) -> dict[str, Any]:
     for name in _NAMED_BY:
         label = value.get(name)
         if kind is None and isinstance(label, str):
-            kind = _name_kind(_LABEL_END.sub("", label[:_LONGEST_NAME]))
+            kind = _kind_of_name(_LABEL_END.sub("", label[:_LONGEST_NAME]))
     typed = any(isinstance(label := value.get(name), str) and _PASSWORD.search(label) for name in _TYPED_INTO)
     return {
         name: HIDDEN
@@ -187,14 +181,10 @@ def _command_words(value: list[Any]) -> list[str] | None:
     return redact_words(value) if sum(map(len, value)) <= _LONGEST_COMMAND else None
 
 
-def _name_kind(name: str) -> SecretKind | None:
-    return _cached_kind(name[-_LONGEST_NAME:])
-
-
 @lru_cache(maxsize=4096)
-def _cached_kind(name: str) -> SecretKind | None:
+def _kind_of_name(name: str) -> SecretKind | None:
     kind = _HEADERS.get(name.lower()) or name_kind(name)
-    return _cached_kind(name[:-1]) if kind is None and name[-1:] in ("s", "S") else kind
+    return _kind_of_name(name[:-1]) if kind is None and name[-1:] in ("s", "S") else kind
 
 
 _FIELDS: dict[type[Event], tuple[str, ...]] = {
