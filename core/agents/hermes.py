@@ -12,7 +12,7 @@ from core.agents.reader import NO_TOKENS, TranscriptReader, add, has_columns, re
 from core.agents.values import TokenCounts, amount, decode, items, table, text, token_counts, words
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.discovery import Found, Listed, file_session, listed_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
 from core.logs.times import seconds
@@ -28,6 +28,7 @@ _MESSAGE = (
     *("id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"),
     *("finish_reason", "active", "display_kind"),
 )
+_EVENT = 700  # Bytes that an event takes up in a file, by and large.
 _REPORT = "[ASYNC DELEGATION"  # The beginning of a background sub-agent's report, which is in the person's name.
 
 
@@ -143,7 +144,9 @@ class HermesReader(TranscriptReader):
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
-    """The sessions of the database below a root, and of each profile."""
+    """The sessions of the database below a root and of each profile, and the files of older versions."""
+    for path in root.glob("sessions/*.json*"):
+        yield file_session(agent, path, _EVENT, now, active_within)
     for path in (root / "state.db", *sorted(root.glob("profiles/*/state.db"))):
         if not is_file(path):
             continue

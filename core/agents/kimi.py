@@ -450,6 +450,7 @@ FORMATS = (
 )
 
 
+_INTERNAL = ("ctitle-", "sklsum-", "dvlt-")  # Sessions in which Kimi's desktop program makes titles and summaries.
 _EVENT = 800  # Bytes that an event takes up in a log, by and large.
 
 
@@ -457,6 +458,8 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     """The sessions below a root: of Kimi Code by project, of the older CLI by the folder's fingerprint."""
     for pattern in (f"*/*/agents/main/{WIRE}", f"*/*/{WIRE}"):
         for path in root.glob(pattern):
+            if session_of(str(path), "").startswith(_INTERNAL):
+                continue
             try:
                 paths = [path, *(one.path for one in kimi_files(path))]
                 stats = [file.stat() for file in paths]

@@ -114,7 +114,8 @@ def _pi_roots(environment: Environment, home: Path) -> list[Path]:
 
 def _qwen_roots(environment: Environment, home: Path) -> list[Path]:
     runtime_folder = folder(environment, "QWEN_RUNTIME_DIR") or folder(environment, "QWEN_HOME")
-    return [(runtime_folder or home / ".qwen") / "projects"]
+    forks = places("~/.qoder/projects", "~/.qoderwork/projects", "{settings}/Qoder/SharedClientCache/cli/projects")
+    return [(runtime_folder or home / ".qwen") / "projects", *forks(environment, home)]
 
 
 _ROLES = (b'"role":"user"', b'"role":"assistant"')

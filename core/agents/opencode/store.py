@@ -240,9 +240,6 @@ def _end_time(file: Path) -> int:
     return 0
 
 
-_DATABASES = ("opencode.db", "kilo.db")
-
-
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
     listed_ids: set[str] = set()
@@ -253,7 +250,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 
 def _database_sessions(root: Path) -> Iterator[tuple[Path, Listed, int]]:
-    for path in (root / name for name in _DATABASES):
+    for path in sorted(root.glob("*.db")):
         try:
             listed = opencode_listing(path) if is_file(path) else []
             size = path.stat().st_size if listed else 0

@@ -22,7 +22,9 @@ from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.settings.logs import LineSettings
+from tests.core.agents import samples_wider as wider
 from tests.core.agents.real_logs import FOLDERS
+from tests.core.agents.samples import encoded
 from tests.core.logs import log_lines as logs
 
 NOW = 2_000_000_000.0
@@ -120,6 +122,61 @@ def test_the_environment_is_honoured(tmp_path: Path, variable: str, place: str, 
     assert find(AGENTS, {}, home) == []
     assert len(find(AGENTS, {variable: str(tmp_path / "elsewhere")}, home)) == 1
     assert len(find(AGENTS, {variable: ""}, tmp_path / "elsewhere")) in (0, 1)
+
+
+_LINES: dict[str, bytes] = {
+    name: b"".join(encoded(line) + b"\n" for line in log[1]) for name, log in wider.LOGS.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("agent", "place", "data"),
+    [
+        *(("claude-code", f"{root}/projects/p/s-1.jsonl", logs.session(3)) for root in (".openclaude", ".iflow")),
+        (
+            "claude-code",
+            ".config/Claude/local-agent-mode-sessions/o/w/local_1/.claude/projects/p/s.jsonl",
+            logs.session(3),
+        ),
+        *(
+            ("codex", f"{root}/sessions/rollout-x.jsonl", codex("x", "/c"))
+            for root in (".trae/cli", ".openinterpreter")
+        ),
+        *(
+            ("pi", f"{root}/sessions/p/a.jsonl", b'{"type":"session","version":3,"id":"p-1","cwd":"/pi"}\n')
+            for root in (".omp/agent", ".omp/profiles/p/agent", ".prime/agent")
+        ),
+        *(("qwen", f"{root}/projects/p/chats/a.jsonl", b'{"type":"user"}\n') for root in (".qoder", ".qoderwork")),
+        *(("codebuddy", f"{root}/projects/p/a.jsonl", _LINES["codebuddy"]) for root in (".codebuddy", ".workbuddy")),
+        ("hermes", ".hermes/sessions/h.jsonl", _LINES["hermes"]),
+        *(("openclaw", f"{root}/agents/m/sessions/a.jsonl", _LINES["openclaw"]) for root in (".openclaw", ".moltbot")),
+        ("vscode-chat", ".config/Code/User/workspaceStorage/x/chatSessions/v.jsonl", _LINES["vscode-chat"]),
+        ("grok", ".grok/sessions/%2Fw/g-1/updates.jsonl", _LINES["grok"]),
+        ("kiro", ".kiro/sessions/cli/k.jsonl", _LINES["kiro"]),
+        ("mistral-vibe", ".vibe/logs/session/session_1/messages.jsonl", _LINES["mistral-vibe"]),
+        ("devin", ".local/share/devin/cli/transcripts/d.json", encoded(wider.DEVIN)),
+        ("kimi", ".kimi-code/sessions/w/conv-1/agents/main/wire.jsonl", b'{"type":"turn.prompt","time":1}\n'),
+        ("", ".kimi-code/sessions/w/ctitle-1/agents/main/wire.jsonl", b'{"type":"turn.prompt","time":1}\n'),
+        ("acp", ".local/share/nooscope/acp/s.jsonl", _LINES["acp"]),
+    ],
+)
+def test_forks_and_newer_agents_are_found_in_their_places(tmp_path: Path, agent: str, place: str, data: bytes) -> None:
+    put(tmp_path / place, data)
+    assert [one.agent for one in find(AGENTS, {}, tmp_path, now=NOW)] == ([agent] if agent else [])
+
+
+@pytest.mark.parametrize("name", ["opencode/opencode.db", "kilo/kilo.db", "mimocode/mimocode.db"])
+def test_databases_of_forks_are_found_by_what_is_in_them(tmp_path: Path, name: str) -> None:
+    path = tmp_path / ".local/share" / name
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE session (id, parent_id, directory, title, time_created, time_updated)")
+        database.execute("CREATE TABLE message (id, session_id, data)")
+        database.execute("CREATE TABLE part (id, session_id, data)")
+        database.execute("INSERT INTO session VALUES ('ses_1', NULL, '/w', 'Mill', 1, 2)")
+        database.commit()
+    path.with_name("other.db").write_bytes(b"x")
+    assert [(one.agent, one.session) for one in find(AGENTS, {}, tmp_path, now=NOW)] == [("opencode", "ses_1")]
 
 
 def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
