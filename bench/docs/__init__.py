@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bench.docs import curves, growth, mechanisms, tables
+from bench.docs import curves, growth, mechanisms, real, tables
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("README.md", "docs/*.md")
 FIGURES = curves.FIGURES | growth.FIGURES
-TABLES = tables.TABLES | growth.TABLES | mechanisms.TABLES
+TABLES = tables.TABLES | growth.TABLES | mechanisms.TABLES | real.TABLES
 
 _PART = re.compile(
     r"(?P<head><!-- (?P<kind>[a-z]+)(?: (?P<about>[^\n]*?))? -->\n)(?P<body>.*?)(?P<end><!-- end -->)", re.S

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.docs import real
 from bench.docs.tables import table
 from core.engine.mind.fabric import MIND_EVENTS
 
@@ -23,16 +24,20 @@ class Mechanism(NamedTuple):
     changes: str
     seen: str
     proof: str  # `file::test` below tests.
-    event: str = ""  # Kind of model event that shows it in a session.
+    shown: str = ""  # Label in real.json of what shows it in a session.
+    otherwise: str = ""  # How to see what no log shows by itself.
 
     def real_sessions(self) -> str:
-        """The number of real sessions that show it, and the event to look for; blank if it has none."""
-        return f"{_MEASURED['events'][self.event]} ({self.event})" if self.event else ""
+        """How many real sessions show it and by what, with one of them."""
+        if not self.shown:
+            return self.otherwise
+        number, log = real.shown()[self.shown]
+        return f"{number}: {self.shown}, as in `{log}`"
 
 
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-_MEASURED = _TABLE["measured"]
-MECHANISMS = tuple(Mechanism(**row) for row in _TABLE["mechanism"])
+MECHANISMS = tuple(
+    Mechanism(**row) for row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["mechanism"]
+)
 
 
 def missing(mechanism: Mechanism) -> list[str]:
@@ -49,6 +54,8 @@ def missing(mechanism: Mechanism) -> list[str]:
     path = ROOT / "tests" / file
     if not path.is_file() or (test and f"def {test}(" not in path.read_text("utf-8")):
         found.append(mechanism.proof)
+    if mechanism.shown not in real.shown() and not mechanism.otherwise:
+        found.append(mechanism.shown or "what shows it")
     return found
 
 
@@ -57,9 +64,16 @@ def mechanisms() -> str:
     lost = [f"{each.name}: {what}" for each in MECHANISMS for what in missing(each)]
     if lost:
         raise ValueError(f"mechanisms that name what does not exist: {'; '.join(lost)}")
-    real = f"real sessions, of {_MEASURED['sessions']}"
     return table(
-        ("part", "mechanism", "computed in", "what it changes", "where it is seen", real, "proof"),
+        (
+            "part",
+            "mechanism",
+            "computed in",
+            "what it changes",
+            "where it is seen",
+            f"real sessions, of {real.count()}",
+            "proof",
+        ),
         (
             (
                 each.part,
