@@ -325,19 +325,8 @@ class Gatherer:
         for firing in reaction.fired:
             self._counts["methods"][firing.method] += 1
             if len(summary.interventions) < _FIRINGS:
-                summary.interventions.append(
-                    InterventionSummary(
-                        firing.at,
-                        firing.agent,
-                        firing.method,
-                        firing.mode,
-                        firing.cue,
-                        firing.state,
-                        firing.score,
-                        firing.reason,
-                        firing.text,
-                    )
-                )
+                fields = InterventionSummary.__struct_fields__
+                summary.interventions.append(InterventionSummary(*(getattr(firing, name) for name in fields)))
         loop = reaction.loop
         if loop is not None and len(summary.loops) < _FIRINGS:
             summary.loops.append(

@@ -448,7 +448,7 @@ class SessionChanges:
         whose = dict(zip(places, (track.agents[n] for n in counted), strict=True))
         added = removed = 0
         for piece in file.pieces:
-            for first, last, start, finish in (one for group in _ranges(piece) for one in group):
+            for first, last, start, finish in _ranges(piece):
                 gone: Sequence[int] = range(first, last)
                 new: Sequence[int] = range(start, finish)
                 if agent:
@@ -520,8 +520,8 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
     return codes
 
 
-def _ranges(piece: _Piece) -> Iterator[list[tuple[int, int, int, int]]]:
-    """Yield neighbouring changes together: the first and last line in the old text, then in the new one."""
+def _ranges(piece: _Piece) -> Iterator[tuple[int, int, int, int]]:
+    """Yield each change: its first line and the line after its last in the old text, then in the new one."""
     base, lines, origin = piece.base, piece.lines, piece.origin
     row, at = 0, 0
     while row < len(lines) or at < len(base):
@@ -532,43 +532,22 @@ def _ranges(piece: _Piece) -> Iterator[list[tuple[int, int, int, int]]]:
         while stop < len(lines) and origin[stop] < 0:
             stop += 1
         end = origin[stop] if stop < len(lines) else len(base)
-        group: list[tuple[int, int, int, int]] = []
         for tag, first, last, start, finish in _opcodes(base[at:end], lines[row:stop]):
             if tag != "equal":
-                group.append((at + first, at + last, row + start, row + finish))
-            elif group:
-                yield group
-                group = []
-        if group:
-            yield group
+                yield at + first, at + last, row + start, row + finish
         row, at = stop, end
-
-
-def _groups(piece: _Piece, old: Sequence[str], new: Sequence[str]) -> Iterator[list[DiffLine]]:
-    """Yield neighbouring changed lines together, with the words of `old` and `new`."""
-    removed, origin = piece.removed, piece.origin
-    for ranges in _ranges(piece):
-        group: list[DiffLine] = []
-        for first, last, start, finish in ranges:
-            shift = start - first + 1
-            group += [DiffLine("-", old[n], n + 1, n + shift, removed.get(n, -1)) for n in range(first, last)]
-            group += [DiffLine("+", new[n], last + 1, n + 1, -origin[n] - 1) for n in range(start, finish)]
-        yield group
 
 
 def _hunks(piece: _Piece, *, numbered: bool) -> list[DiffLine]:
     """Return a piece as diff hunks with context lines."""
     old, new = redact_lines(piece.base), redact_lines(piece.lines)
-    lines: list[DiffLine] = []
-    groups = list(_groups(piece, old, new))
-    number = 0
-    while number < len(groups):
-        together = [groups[number]]
-        while number + 1 < len(groups) and _start(groups[number + 1])[0] - _end(groups[number])[0] <= 2 * _CONTEXT:
-            number += 1
-            together.append(groups[number])
-        number += 1
-        lines += _hunk(together, old, _CONTEXT if numbered else len(old), numbered)
+    together: list[list[tuple[int, int, int, int]]] = []
+    for change in _ranges(piece):
+        if together and change[0] - together[-1][-1][1] <= 2 * _CONTEXT:
+            together[-1].append(change)
+        else:
+            together.append([change])
+    lines = [line for changes in together for line in _hunk(piece, changes, old, new, numbered)]
     ends = [0 if not side or side[-1].endswith("\n") else len(side) for side in (piece.base, piece.lines)]
     if not any(ends):
         return lines
@@ -580,38 +559,27 @@ def _hunks(piece: _Piece, *, numbered: bool) -> list[DiffLine]:
     ]
 
 
-def _start(group: list[DiffLine]) -> tuple[int, int]:
-    """Return the number of lines before a group, in the old and the new text."""
-    return group[0].old - 1, group[0].new - 1
-
-
-def _end(group: list[DiffLine]) -> tuple[int, int]:
-    old, new = _start(group)
-    return old + sum(line.sign == "-" for line in group), new + sum(line.sign == "+" for line in group)
-
-
-def _hunk(groups: list[list[DiffLine]], old: Sequence[str], context: int, numbered: bool) -> list[DiffLine]:
-    first, first_new = _start(groups[0])
-    begin = max(0, first - context)
-    stop = min(len(old), _end(groups[-1])[0] + context)
-    shift = first_new - first
+def _hunk(
+    piece: _Piece, changes: list[tuple[int, int, int, int]], old: Sequence[str], new: Sequence[str], numbered: bool
+) -> list[DiffLine]:
+    context = _CONTEXT if numbered else len(old)
+    begin = at = max(0, changes[0][0] - context)
+    begin_new = begin + changes[0][2] - changes[0][0]
     body: list[DiffLine] = []
-    at = begin
-    for group in groups:
-        start, start_new = _start(group)
-        body += [DiffLine(" ", old[n], n + 1, n + 1 + start_new - start) for n in range(at, start)]
-        body += group
-        at = _end(group)[0]
-    shift_end = _end(groups[-1])[1] - at
-    body += [DiffLine(" ", old[n], n + 1, n + 1 + shift_end) for n in range(at, stop)]
+    for first, last, start, finish in changes:
+        shift = start - first + 1
+        body += [DiffLine(" ", old[n], n + 1, n + shift) for n in range(at, first)]
+        body += [DiffLine("-", old[n], n + 1, n + shift, piece.removed.get(n, -1)) for n in range(first, last)]
+        body += [DiffLine("+", new[n], last + 1, n + 1, -piece.origin[n] - 1) for n in range(start, finish)]
+        at = last
+    shift = changes[-1][3] - at + 1
+    body += [DiffLine(" ", old[n], n + 1, n + shift) for n in range(at, min(len(old), at + context))]
     olds = sum(line.sign != "+" for line in body)
     news = sum(line.sign != "-" for line in body)
     head = (
-        f"@@ -{begin + (olds > 0)},{olds} +{begin + shift + (news > 0)},{news} @@"
-        if numbered
-        else "@@ the log does not say where @@"
+        f"-{begin + (olds > 0)},{olds} +{begin_new + (news > 0)},{news}" if numbered else "the log does not say where"
     )
-    return [DiffLine("@", head, begin + 1, begin + shift + 1), *body]
+    return [DiffLine("@", f"@@ {head} @@", begin + 1, begin_new + 1), *body]
 
 
 def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
