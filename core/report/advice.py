@@ -140,20 +140,21 @@ def follow(
 
 def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome]:
     """Count outcomes by rule, with and without advice."""
-    counted: dict[tuple[str, bool], list[int]] = {}
+    grouped: dict[tuple[str, bool], list[AdviceMoment]] = {}
     for moment in moments:
-        counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
-        counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
-    return [AdviceOutcome(rule, was_said, *counts) for (rule, was_said), counts in sorted(counted.items())]
+        grouped.setdefault((moment.rule, moment.said), []).append(moment)
+    return [
+        AdviceOutcome(rule, was_said, *outcome_counts(group, was_said, within))
+        for (rule, was_said), group in sorted(grouped.items())
+    ]
 
 
 def outcome_counts(moments: Iterable[AdviceMoment], was_said: bool, within: int) -> tuple[int, int, int]:
     """How often the trouble came again, stayed away, and how often it is too early to tell."""
-    counts = [0, 0, 0]
-    for moment in moments:
-        if moment.said is was_said:
-            counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
-    return counts[0], counts[1], counts[2]
+    own = [moment for moment in moments if moment.said is was_said]
+    again = sum(moment.again for moment in own)
+    early = sum(not moment.again and moment.acts < within for moment in own)
+    return again, len(own) - again - early, early
 
 
 class SilenceTrial(NamedTuple):

@@ -96,30 +96,25 @@ def read_run(session: LogSession, settings: Settings) -> ReadRun:
     return ReadRun(figures(summary), events, moves(events, WordReader(word_logs(session)).words))
 
 
+_SAME_FIGURES = ("id", "path", "agent", "events", "active", "prompts", "compactions", "subagents", "outcome")
+
+
 def figures(summary: Summary) -> ComparedRun:
     """Return the figures of an analysed session that are compared."""
-    tokens, began, ended = summary.tokens, summary.started, summary.ended
+    tokens = summary.tokens
     return ComparedRun(
-        id=summary.id,
-        path=summary.path,
-        agent=summary.agent,
+        **{name: getattr(summary, name) for name in _SAME_FIGURES},
         models=tuple(summary.models),
-        events=summary.events,
-        duration=(ended or 0.0) - (began or 0.0),
-        active=summary.active,
+        duration=(summary.ended or 0.0) - (summary.started or 0.0),
         cost=tokens.cost,
         tokens=tokens.input + tokens.cache_read + tokens.cache_write + tokens.output,
         output_tokens=tokens.output,
-        prompts=summary.prompts,
         calls=summary.tool_uses,
         kinds=summary.actions,
         failures=summary.outcomes.get("failure", 0),
         rejected=summary.outcomes.get("rejected", 0),
         loops=len({(loop.agent, loop.detector, loop.began_at) for loop in summary.loops}),
         halts=len(summary.halts),
-        compactions=summary.compactions,
-        subagents=summary.subagents,
-        outcome=summary.outcome,
         outlook=summary.outlook.words_beside("") if summary.outlook else "too early to say",
         ended=summary.story.ended[0] if summary.story.ended else "",
     )
@@ -235,7 +230,7 @@ def move_words(event: Event) -> str:
 def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     """Return the figures of runs as table rows."""
     kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
-    table: list[tuple[str, list[str]]] = [
+    return [
         ("agent", [plain(run.agent, 24) for run in runs]),
         ("model", [plain(", ".join(run.models), 28) or "not in the log" for run in runs]),
         ("duration", [span(run.duration) for run in runs]),
@@ -257,7 +252,6 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
         ("outlook", [run.outlook for run in runs]),
         ("ended", [plain(run.ended.partition(" (")[0], 40) for run in runs]),
     ]
-    return table
 
 
 def parting_words(alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B") -> str:

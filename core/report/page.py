@@ -24,10 +24,7 @@ def summary_text(summary: Summary, width: int = 100) -> str:
     lines = [_title(summary, width)]
     for label, rows in (
         ("when", _when(summary)),
-        ("asked", [plain(line, width) for line in summary.story.asked]),
-        ("done", [plain(line, width) for line in summary.story.done]),
-        ("failed", [plain(line, width) for line in summary.story.failed]),
-        ("ended", [plain(line, width) for line in summary.story.ended]),
+        *((name, [plain(line, width) for line in answers]) for name, answers in summary.story.sections()),
         ("outcome", [plain(line, width) for line in summary.outcome.lines()]),
         ("tool uses", _tool_uses(summary)),
         ("facts", summary.facts.sentences if summary.facts else ()),

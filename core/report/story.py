@@ -224,13 +224,14 @@ class SessionStory(Struct, frozen=True):
     failed: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
 
+    def sections(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return each question with its answers."""
+        return [("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended)]
+
     def lines(self) -> list[str]:
         """Return all lines, each question before its answers."""
-        lines: list[str] = []
-        sections = (("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended))
-        for name, answers in sections:
-            lines += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
-        return lines
+        numbered = ((name, *row) for name, answers in self.sections() for row in enumerate(answers))
+        return [f"{name if number == 0 else '':<8}{line}" for name, number, line in numbered]
 
     def within(self, tokens: int) -> list[str]:
         """Return as many lines as fit the tokens; failures are dropped first."""
@@ -241,14 +242,10 @@ class SessionStory(Struct, frozen=True):
                 pass
             shortened = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
         lines = shortened.lines()
-        shown_lines = len(lines)
-        while shown_lines and not _fits(lines[:shown_lines], tokens):
-            shown_lines -= 1
-        return (
-            lines
-            if shown_lines == len(lines)
-            else [*lines[:shown_lines], f"… {len(lines) - shown_lines} lines are {more}"]
-        )
+        shown = lines[:]
+        while shown and not _fits(shown, tokens):
+            shown.pop()
+        return lines if len(shown) == len(lines) else [*shown, f"… {len(lines) - len(shown)} lines are {more}"]
 
 
 def _fits(lines: Sequence[str], tokens: int) -> bool:
