@@ -69,6 +69,8 @@ def _shown(step: Step) -> Iterator[str]:
     for firing in step.reaction.fired:
         yield f"method {firing.method}"
         yield f"cue {firing.cue}"
+    if step.thought.stimulus is not None:
+        yield f"cause {step.thought.stimulus.cause}"
     for correction in step.thought.corrections:
         yield f"knob {correction.knob}"
     for name, value, rest in zip(NEUTRAL._fields, step.mood.modulation, NEUTRAL, strict=True):

@@ -180,6 +180,7 @@ class ExecutionSettings(Group):
     resume: Annotated[float, Spec("Confidence from which it executes again.", 0.2, 1, 0.01)] = 0.2
     failing: Annotated[float, Spec("Share of failing commands without which it always executes.", 0, 1, 0.05)] = 0.4
     least: Annotated[int, Spec("Calls of the short window without which it always executes.", 1, 100, 1, "calls")] = 6
+    failures: Annotated[int, Spec("Recent failures without which it always executes.", 1, 100, 1, "calls")] = 2
 
 
 class ClockSettings(Group):

@@ -212,7 +212,11 @@ class Heart(Stateful):
         self.rows = ()
         self.news = ()
         execution = self._execution
-        failing = percept.failure_rate >= execution.failing and percept.events >= execution.least
+        failing = (
+            percept.failure_rate >= execution.failing
+            and percept.events >= execution.least
+            and percept.failures >= execution.failures
+        )
         if self.executing:
             if failing and self.confidence < execution.leave:
                 self._set_executing(False)

@@ -256,11 +256,12 @@ def test_every_tick_has_a_record_and_tick_numbers_rise() -> None:
 def test_an_agent_that_fails_without_confidence_stops_executing() -> None:
     mind = Mind(MindSettings())
 
-    def executing(at: float, failure_rate: float, events: int, confidence: float) -> bool:
+    def executing(at: float, failure_rate: float, events: int, confidence: float, failures: int = 2) -> bool:
         axes = (0.1, 0.1, confidence, 0.1, 0.1, 0.1)
-        mind.step(ToolUse(at=at), percept(at, axes=axes, failure_rate=failure_rate, events=events))
+        mind.step(ToolUse(at=at), percept(at, axes=axes, failure_rate=failure_rate, events=events, failures=failures))
         return mind.heart.executing
 
+    assert executing(0.5, 0.5, 6, 0.0, failures=1)
     assert executing(1.0, 0.4, 5, 0.0)
     assert executing(2.0, 0.39, 6, 0.0)
     assert not executing(3.0, 0.4, 6, 0.0)
