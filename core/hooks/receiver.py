@@ -95,6 +95,7 @@ class Receiver:
         self._user_of = user_of
         self._origin = origin  # Serve pages of this address, and no others; blank serves no page at all.
         self._open: set[asyncio.Task[None]] = set()
+        self._silent: dict[asyncio.Task[None], None] = {}  # Those whose request is awaited, the longest first.
         self._server: asyncio.Server | None = None
 
     @property
@@ -121,18 +122,30 @@ class Receiver:
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or not self._is_own_user(writer) or len(self._open) >= self._connections:
+        if task is None or not self._is_own_user(writer) or not self._make_room():
             writer.close()
             return
         self._open.add(task)
         try:
-            while await self._once(reader, writer):
-                pass
+            keep = True
+            while keep:
+                self._silent[task] = None
+                keep = await self._once(reader, writer, task)
         except (OSError, EOFError, TimeoutError, asyncio.CancelledError):
             pass
         finally:
             self._open.discard(task)
+            self._silent.pop(task, None)
             writer.close()
+
+    def _make_room(self) -> bool:
+        """Whether there is a place for one more; the caller that was silent for longest loses its own."""
+        if len(self._open) >= self._connections and self._silent:
+            longest = next(iter(self._silent))
+            del self._silent[longest]
+            self._open.discard(longest)
+            longest.cancel()
+        return len(self._open) < self._connections
 
     def _is_own_user(self, writer: asyncio.StreamWriter) -> bool:
         """Whether the person who runs the server, or the system itself, is at the other end."""
@@ -141,11 +154,12 @@ class Receiver:
         peer, own = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
         return bool(peer and own) and self._user_of(peer[:2], own[:2]) in (os.getuid(), 0)
 
-    async def _once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: asyncio.Task[None]) -> bool:
         """One request and its answer; False where the connection ends with it."""
         try:
             async with asyncio.timeout(self._patience):
                 request, keep = await self._request(reader, writer)
+            self._silent.pop(task, None)
             if request is None:
                 return False
             result = self._handle(request)

@@ -199,6 +199,17 @@ async def test_a_caller_that_sends_too_slowly_is_hung_up_on() -> None:
     await receiver.close()
 
 
+async def test_slow_callers_make_room_for_one_who_sends(bench: Bench) -> None:
+    """Of more connections than there are places, the one that was silent for longest is hung up on."""
+    slow = [await asyncio.open_connection("127.0.0.1", bench.receiver.port) for _ in range(100)]
+    for _, writer in slow:
+        writer.write(b"POST /events HTTP/1.1\r\nContent-Le")
+    assert (await bench.ask("/v1/logs", prompt("s")))[0] == 200
+    assert await asyncio.wait_for(slow[0][0].read(), 30) == b""
+    for _, writer in slow:
+        writer.close()
+
+
 @pytest.mark.parametrize(("sessions", "kept"), [(100, True), (101, False)])
 def test_one_request_begins_a_bounded_number_of_sessions(sessions: int, kept: bool, tmp_path: Path) -> None:
     inbox = Inbox(tmp_path / "received")
