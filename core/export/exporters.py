@@ -25,9 +25,10 @@ from core.extension.offers import in_use
 from core.live.status import GLYPHS
 from core.logs.redact.values import one_line
 from core.report.changes import change_line
-from core.report.formatting import count, times
-from core.report.recap import figure, short_clock, token_amount
-from core.report.story import Trouble, troubles
+from core.report.event_words import OUTCOME_SIGNS
+from core.report.formatting import count, fraction, times
+from core.report.recap import short_clock, token_amount
+from core.report.story import Trouble, troubles, weightiest
 
 VERSION = 1  # Of the data in the page.
 _LINE = 240  # Characters per line of the strip at the top.
@@ -266,11 +267,10 @@ def _work_part(film: ExportedSession) -> Iterator[str]:
 
 def _failures_part(film: ExportedSession) -> Iterator[str]:
     commands = {id(one): Words(command=of.spoken.text) for one, of in zip(film.events, film.moments, strict=True)}
-    problems = troubles(film.events, lambda event: commands[id(event)])
+    problems = weightiest(troubles(film.events, lambda event: commands[id(event)]))
     if not problems:
         yield "No call failed."
         return
-    problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
     for trouble in problems[:_TROUBLES]:
         yield from _trouble(film, trouble)
     if len(problems) > _TROUBLES:
@@ -336,11 +336,11 @@ def _figures(film: ExportedSession) -> Iterator[str]:
     signals = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in summary.signals.items())
     rows.append(("signals", signals or "none"))
     peaks = [
-        f"{axis} {figure(peak.value)} at {short_clock(peak.at - _start(film))}"
+        f"{axis} {fraction(peak.value)} at {short_clock(peak.at - _start(film))}"
         for axis in AXES
         if (peak := summary.peaks.get(axis)) is not None and peak.value >= _NOTABLE
     ]
-    rows.append(("strongest readings", ", ".join(peaks) or f"none above {figure(_NOTABLE)}"))
+    rows.append(("strongest readings", ", ".join(peaks) or f"none above {fraction(_NOTABLE)}"))
     rows.append(("loops", f"{len(summary.loops)}"))
     rows.append(("would halt", times(len(summary.halts)) if summary.halts else "never"))
     yield "| | |"
@@ -373,7 +373,6 @@ _FIRST_FRAME = "\x1b[2J"
 _HOME = "\x1b[H"
 _REST_OF_LINE = "\x1b[K"
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_OUTCOME_SIGNS = {"success": "✓", "failure": "✗", "empty": "∅", "rejected": "⊘", "collateral": "~", "pending": "…"}
 _EVENTS = HEIGHT - 19
 
 
@@ -409,7 +408,7 @@ def _update_strip(strip: dict[str, str], moment: Moment) -> None:
     elif moment.kind == "turn":
         strip["said"] = text or strip["said"]
     elif moment.kind == "tool_use":
-        sign = _OUTCOME_SIGNS.get(moment.outcome or "", " ")
+        sign = OUTCOME_SIGNS.get(moment.outcome or "", " ")[0]
         strip["doing"] = f"{sign} {moment.what}" + (f"  {text}" if text else "")
         if moment.outcome == "failure":
             error = telling_line(moment.spoken.result)
@@ -433,7 +432,7 @@ def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: fl
     began = film.moments[0].at
     for number in range(max(0, place - _EVENTS + 1), place + 1):
         each = film.moments[number]
-        sign = _OUTCOME_SIGNS.get(each.outcome or "", "│" if each.kind == "prompt" else "·")
+        sign = OUTCOME_SIGNS.get(each.outcome or "", "│" if each.kind == "prompt" else "·")[0]
         pointer = "›" if number == place else " "
         rows.append(_row("", f"{pointer}{short_clock(each.at - began):>8} {sign} {each.what}"))
     rows += [""] * (HEIGHT - 1 - len(rows))
@@ -444,7 +443,7 @@ def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: fl
 
 def _axis_cell(name: str, value: float) -> str:
     filled = round(min(1.0, max(0.0, value)) * _BAR)
-    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {figure(value)}")
+    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {fraction(value)}")
 
 
 def _row(style: str, left: str, right: str = "") -> str:

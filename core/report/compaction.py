@@ -18,7 +18,8 @@ from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.redact.values import one_line
 from core.report.event_words import firing_words
-from core.report.recap import Centre, figure, hottest_branch, token_amount
+from core.report.formatting import fraction
+from core.report.recap import Centre, hottest_branch, token_amount
 from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 
@@ -241,7 +242,7 @@ def lines(preserved: Preserved) -> list[str]:
     rows = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
         *(f"open: {_open(each)}" for each in preserved.open),
-        *(f"warning: {_warned(each)} {figure(each.weight)}" for each in preserved.warnings),
+        *(f"warning: {_warned(each)} {fraction(each.weight)}" for each in preserved.warnings),
     ]
     if not preserved.open:
         rows.append("nothing was unfinished")
@@ -252,7 +253,7 @@ def lines(preserved: Preserved) -> list[str]:
         f"state {_plainly(preserved.state)} ({_plainly(preserved.pattern) or 'no pattern'}), "
         f"regime {preserved.regime}, phase {preserved.phase}",
         f"governor {governor.state.lower()} at step {governor.step}, "
-        f"effort {figure(governor.budgets.effort)}, persistence {figure(governor.budgets.persistence)}",
+        f"effort {fraction(governor.budgets.effort)}, persistence {fraction(governor.budgets.persistence)}",
     ]
     rows += [f"playbook: {firing_words(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]]
     if preserved.policy_hash:
@@ -319,7 +320,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     words = f"{_plainly(frame.story.state)} in {_plainly(frame.receptor.behaviour.short.pattern)}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
-    words += f", {strongest.axis} {figure(strongest.value)} {over} its threshold {figure(strongest.threshold)}"
+    words += f", {strongest.axis} {fraction(strongest.value)} {over} its threshold {fraction(strongest.threshold)}"
     failing = [end for end in ends if end.kind == "failure"]
     if failing:
         words += f", {one_line(failing[0].what)} still failing"

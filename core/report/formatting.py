@@ -102,7 +102,7 @@ def share(part: float, whole: float) -> str:
 
 def fraction(value: float) -> str:
     """A value from 0 to 1 as .71."""
-    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{fraction(-value)}"
 
 
 def age(seconds: float) -> str:

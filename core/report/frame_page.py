@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -27,14 +29,13 @@ def frame_page(frame: Frame) -> list[str]:
         firing = "fires" if axis.firing and not axis.held else "held" if axis.held else ""
         figures = f"{fraction(axis.value):>6} {fraction(axis.threshold):>9} {fraction(axis.baseline):>7}"
         lines.append(f"{axis.axis:<12} {_level_bar(axis.value)} {figures} {trend} {firing}".rstrip())
-    model = ""
-    for name, label, text in _readings(frame):
-        if name != model:
-            lines.append("")
-            lines.append(name)
-            model = name
-        lines.append(f"  {label:<{_LABEL}}{text}")
-    return lines
+    return [*lines, *_by_model(_readings(frame))]
+
+
+def _by_model(readings: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield a line for each reading, below the name of its model."""
+    for model, rows in groupby(readings, key=itemgetter(0)):
+        yield from ("", model, *(f"  {label:<{_LABEL}}{text}" for _, label, text in rows))
 
 
 def difference_page(before: Frame, after: Frame) -> list[str]:
@@ -48,15 +49,9 @@ def difference_page(before: Frame, after: Frame) -> list[str]:
             lines.append(f"{old.axis:<{_LABEL + 2}}{fraction(old.value)} → {fraction(new.value)} {sign}{firing}")
     earlier = {(name, label): text for name, label, text in _readings(before)}
     later = {(name, label): text for name, label, text in _readings(after)}
-    model = ""
-    for name, label in [*later, *(key for key in earlier if key not in later)]:
-        old_text = earlier.get((name, label), "none")
-        new_text = later.get((name, label), "none")
-        if old_text != new_text:
-            if name != model:
-                lines += ["", name]
-                model = name
-            lines.append(f"  {label:<{_LABEL}}{old_text} → {new_text}")
+    both = {key: (earlier.get(key, "none"), later.get(key, "none")) for key in later | earlier}
+    changed = ((*key, f"{old_text} → {new_text}") for key, (old_text, new_text) in both.items() if old_text != new_text)
+    lines += _by_model(changed)
     return lines[1:] if lines[:1] == [""] else lines
 
 

@@ -323,13 +323,5 @@ def _linked(
             checkpoint is not None and session in repository.checkpoint_sessions(checkpoint[1])
         )
         if linked:
-            subject = commit.message.partition("\n")[0]
-            yield Commit(
-                commit.id[:7],
-                subject,
-                "",
-                commit.at,
-                -1,
-                fate="present",
-                checkpoint=checkpoint[1] if checkpoint else "",
-            )
+            subject, name = commit.message.partition("\n")[0], checkpoint[1] if checkpoint else ""
+            yield Commit(commit.id[:7], subject, "", commit.at, -1, fate="present", checkpoint=name)

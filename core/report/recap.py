@@ -13,6 +13,7 @@ from core.engine.society.engine import Frame
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.redact.values import one_line
 from core.report.event_words import METHOD_WORDS, firing_words
+from core.report.formatting import fraction
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 
@@ -32,11 +33,6 @@ def short_clock(seconds: float) -> str:
 def token_amount(tokens: int) -> str:
     """A number of tokens as 148k."""
     return str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
-
-
-def figure(value: float) -> str:
-    """A figure from 0 to 1 as .71."""
-    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{figure(-value)}"
 
 
 def token_estimate(text: str) -> int:
@@ -77,20 +73,20 @@ def frame_lines(frame: Frame) -> list[str]:
         f"({receptor.behaviour.short.pattern}), regime {story.regime}, phase {story.phase}, "
         f"governor {story.governor}",
         ", ".join(
-            f"{axis.axis} {figure(axis.value)}/{figure(axis.threshold)}{'!' if axis.firing else ''}"
+            f"{axis.axis} {fraction(axis.value)}/{fraction(axis.threshold)}{'!' if axis.firing else ''}"
             for axis in receptor.axes
         ),
     ]
     if receptor.signals:
         standing = ", ".join(
-            f"{signal.name.replace('_', ' ')} {figure(signal.intensity)}" for signal in receptor.signals
+            f"{signal.name.replace('_', ' ')} {fraction(signal.intensity)}" for signal in receptor.signals
         )
         lines.append(f"signals: {standing}")
     centre = hottest_branch(receptor.heatmap)
     if centre is not None:
         lines.append(f"work in {one_line(centre.path)} ({centre.share:.0%} of it)")
     sleep = mind.sleep
-    lines.append(f"context {token_amount(sleep.context_tokens)}, sleep pressure {figure(sleep.pressure)}")
+    lines.append(f"context {token_amount(sleep.context_tokens)}, sleep pressure {fraction(sleep.pressure)}")
     if frame.governor.would_halt:
         lines.append(f"governor: {one_line(frame.governor.would_halt)}")
     return lines
@@ -204,7 +200,7 @@ def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":
-        words += f", at most {figure(max(mark.weight for mark in group))} over its threshold"
+        words += f", at most {fraction(max(mark.weight for mark in group))} over its threshold"
     return _Sentence(_WEIGHTS[first.kind], first.place, _mark_line(timeline, first, words))
 
 
@@ -249,5 +245,5 @@ def _peak_sentences(timeline: Timeline, start: int, stop: int, agent: str | None
         if value >= _NOTABLE:
             place = track.indexes[first + row]
             moment = short_clock(timeline.events[place].at - timeline.time_of(1))
-            peaks.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {figure(value)}"))
+            peaks.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {fraction(value)}"))
     return peaks

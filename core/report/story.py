@@ -76,6 +76,11 @@ def troubles(events: Sequence[Event], read: Callable[[Event], Words] | None = No
     return sorted(found, key=lambda trouble: trouble.first)
 
 
+def weightiest(problems: Iterable[Trouble]) -> list[Trouble]:
+    """Return troubles with the unsolved and the most frequent first."""
+    return sorted(problems, key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
+
+
 def attempt_key(use: ToolUse, read: Callable[[Event], Words] | None = None) -> Hashable:
     """What makes two calls tries of one thing: a check or commit, one command, one file read or edited.
 
@@ -348,12 +353,11 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
 
 
 def _failure_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
-    problems = troubles(events, read)
+    problems = weightiest(troubles(events, read))
     if not problems:
         untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
         yield (f"no failure in the log; {count(untold, 'call')} without a result" if untold else "no call failed")
         return
-    problems.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
     for trouble in problems[:_TROUBLES]:
         yield from _trouble_lines(events, trouble, start, read)
     if len(problems) > _TROUBLES:
