@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import NamedTuple
 
-from core.settings.draft import TablePath, TableRow, TableShape, shape_of
 from core.settings.group import Tunable
 from core.settings.layers import field_of, tunables
 
@@ -25,26 +24,14 @@ class SettingRow(NamedTuple):
 
     tunable: Tunable
     label: str  # Its name without that of the group.
-    open: bool = False  # Of a table, its rows are listed below it.
 
 
-ListRow = SettingGroup | SettingRow | TableRow
-Inside = Callable[[Tunable], Iterable[TableRow] | None]  # The rows of a table that is open, none of any other.
+ListRow = SettingGroup | SettingRow
 
 
-def row_key(row: ListRow) -> tuple[str, TablePath]:
-    """Return the identity of a row."""
-    if isinstance(row, SettingGroup):
-        return row.group, ("",)
-    return (row.tunable.name, ()) if isinstance(row, SettingRow) else (row.table.name, row.path or ("",))
-
-
-def shape_here(row: ListRow | None) -> TableShape | None:
-    """Return the shape of the table that a row is or belongs to."""
-    if row is None or isinstance(row, SettingGroup):
-        return None
-    table = row.table if isinstance(row, TableRow) else row.tunable
-    return shape_of(table.name) if table.kind == "table" else None
+def row_key(row: ListRow) -> str:
+    """Return the name of a setting or group."""
+    return row.group if isinstance(row, SettingGroup) else row.tunable.name
 
 
 def group_of(name: str) -> str:
@@ -68,7 +55,7 @@ def group_sentence(group: str) -> str:
 
 
 def list_rows(
-    opened: Collection[str], words: str = "", matches: Callable[[str], bool] | None = None, inside: Inside | None = None
+    opened: Collection[str], words: str = "", matches: Callable[[str], bool] | None = None
 ) -> tuple[ListRow, ...]:
     """Return the headings and the settings of open groups; a search opens every group with a match."""
     looked_for = words.lower().split()
@@ -80,11 +67,8 @@ def list_rows(
             continue
         is_open = group in opened or narrowed
         rows.append(SettingGroup(group, tuple(listed_names), group_sentence(group), is_open))
-        for name in listed_names if is_open else ():
-            tunable = tunables()[name]
-            listed = inside(tunable) if inside is not None and tunable.kind == "table" else None
-            rows.append(SettingRow(tunable, name.removeprefix(group + "."), listed is not None))
-            rows += listed or ()
+        if is_open:
+            rows += [SettingRow(tunables()[name], name.removeprefix(group + ".")) for name in listed_names]
     return tuple(rows)
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 from core.errors import StoreError
 from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
 from core.settings import Settings
-from core.settings.draft import item_at, with_changes
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 from core.settings.toml_text import with_values
@@ -135,9 +134,27 @@ def _merged_tables(text: str, edits: Mapping[str, Any], start: Settings) -> dict
     except tomllib.TOMLDecodeError:
         return dict(edits)
     return {
-        name: with_changes(item_at(content, tuple(name.split("."))), value_of(start, name), value)
-        for name, value in edits.items()
+        name: _with_changes(_value_in(content, name), value_of(start, name), value) for name, value in edits.items()
     }
+
+
+def _value_in(content: Any, name: str) -> Any:
+    for step in name.split("."):
+        content = content.get(step) if isinstance(content, Mapping) else None
+    return content
+
+
+def _with_changes(table: Any, before: Any, after: Any) -> Any:
+    """Apply the difference of two tables to a third; any other value becomes the new one."""
+    if not (isinstance(table, Mapping) and isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return after
+    unchanged = {key: item for key, item in table.items() if key in after or key not in before}
+    changed = {
+        key: _with_changes(table.get(key), before.get(key), item)
+        for key, item in after.items()
+        if key not in before or before[key] != item
+    }
+    return {**unchanged, **changed}
 
 
 class ProfileFiles(NamedTuple):

@@ -44,52 +44,16 @@ async def presets(pilot: Pilot[None]) -> None:
     await settle(pilot)
 
 
-async def opened(pilot: Pilot[None], name: str) -> Stage:
-    """A table of settings with its rows in sight."""
+async def typing(pilot: Pilot[None]) -> None:
+    """A table that is typed as TOML."""
     stage = pilot.app
     assert isinstance(stage, Stage)
     await settle(pilot)
-    stage.bench.query_one(SettingsList).show(name)
-    await pilot.pause()
-    await pilot.press("enter")
-    await settle(pilot)
-    return stage
-
-
-async def tools(pilot: Pilot[None]) -> None:
-    stage = await opened(pilot, "response.loops.tools")
     stage.bench.draft.set("response.loops.tools", {"Bash": {"repeat": 40, "stalled": 0}, "Edit": {"oscillation": 60}})
     stage.bench._show()
+    stage.bench.query_one(SettingsList).show("response.loops.tools")
     await settle(pilot)
-    await pilot.press("down", "down", "right", "right")
-    await settle(pilot)
-
-
-async def asked(pilot: Pilot[None]) -> None:
-    await opened(pilot, "response.loops.tools")
-    await pilot.press("I", "e", "down")
-    await settle(pilot)
-
-
-async def figures(pilot: Pilot[None]) -> None:
-    await opened(pilot, "governor.override")
-    await pilot.press("I", *"max_steps", "enter", "right", "I", *"inertia", "enter", "enter", "7", "enter")
-    await settle(pilot)
-
-
-async def words(pilot: Pilot[None]) -> None:
-    await opened(pilot, "mind.tiers.none_words")
-    await pilot.press("down", "D", "I", *"fake", "enter")
-    await settle(pilot)
-
-
-async def empty(pilot: Pilot[None]) -> None:
-    await opened(pilot, "response.notices.muted")
-
-
-async def switched(pilot: Pilot[None]) -> None:
-    await opened(pilot, "affect.fields.escalation.triggers")
-    await pilot.press("down", "down", "left")
+    await pilot.press("enter")
     await settle(pilot)
 
 
@@ -99,12 +63,6 @@ def test_turned(snap_compare: Compare, size: str, theme: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("size", ["80x24", "120x40"])
-@pytest.mark.parametrize("before", [settle, swept, refused, presets])
+@pytest.mark.parametrize("before", [settle, swept, refused, presets, typing])
 def test_other_moments(snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path) -> None:
-    assert snap_compare(Stage(tmp_path), run_before=before, terminal_size=SIZES[size])
-
-
-@pytest.mark.parametrize("size", ["80x24", "120x40"])
-@pytest.mark.parametrize("before", [tools, asked, figures, words, empty, switched])
-def test_tables(snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path) -> None:
     assert snap_compare(Stage(tmp_path), run_before=before, terminal_size=SIZES[size])

@@ -68,14 +68,12 @@ KEYS: dict[str, Key] = {
     "view": Key("v", "view", "Change how this is shown"),
     "fold": Key("o", "expand", "Expand or collapse"),
     "alone": Key("z", "zoom", "Show this panel alone, or with the others"),
-    "edit": Key("E", "edit", "Open the file in your editor; edit a table as text"),
+    "edit": Key("E", "edit", "Open the file in your editor"),
     "tune.whatif": Key("w", "what if", "Switch between what happened and what would have happened"),
     "tune.save": Key("S", "save", "Use or save the changed settings, or load a profile"),
     "tune.undo": Key("u,ctrl+z", "undo", "Undo the last change of a setting"),
     "tune.redo": Key("U,ctrl+y", "redo", "Redo the change that was undone"),
-    "tune.reset": Key("r", "reset", "Reset this setting, row or group"),
-    "tune.add": Key("insert,I", "add", "Add a row to this table", "I"),
-    "tune.remove": Key("delete,D", "remove", "Remove this row", "D"),
+    "tune.reset": Key("r", "reset", "Reset this setting or group"),
     "quit": Key("q", "quit", "Leave nooscope"),
 }
 

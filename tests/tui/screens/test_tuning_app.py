@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cbor2
 import pytest
+from textual.widgets import Input
 
 from bench.workload import session
 from core.events import Event
@@ -80,7 +81,7 @@ async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) 
         await until(pilot, lambda: isinstance(app.screen, TuningScreen))
 
 
-async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, app_on: Make) -> None:
+async def test_beside_the_main_screen_a_line_is_left_and_a_table_typed(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(160, 48)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
@@ -95,7 +96,9 @@ async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, 
         assert settings.has_focus
         assert settings.listing == "common"
         settings.show("response.loops.tools")
-        await pilot.press("enter", "I", *"Bash", "enter", *"repeat", "enter")
+        await pilot.press("enter")
+        bench.query_one("#typed", Input).value = "{Bash = {repeat = 6}}"
+        await pilot.press("enter")
         await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
         assert bench.draft.edits == {"response.loops.tools": {"Bash": {"repeat": 6}}}
         await pilot.press("escape")

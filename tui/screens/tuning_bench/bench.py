@@ -20,7 +20,7 @@ from textual.widgets import Input
 
 from core.report.formatting import count
 from core.settings import Settings
-from core.settings.draft import Draft, Editing, TableRow
+from core.settings.draft import Draft, Editing, value_text
 from core.settings.layers import tunables
 from core.store.labels import Label
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
@@ -32,9 +32,8 @@ from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.tuning_bench.effects import Effects, Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import SaveAnswer, SaveScreen, save_draft
-from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.common.dialog import EntryLine
-from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails, TypeLine
+from tui.widgets.tuning.setting_details import DetailsContent, SettingDetails
 from tui.widgets.tuning.settings_list import Listing, SettingsList
 
 # The keys of the bench, in the order of the line of keys.
@@ -44,8 +43,6 @@ BENCH_KEYS: list[BindingType] = [
     bind("part.3", "list_only('changed')", "changed", "Only changed settings", show=True),
     bind("search", "search", "find", "Find a setting", show=True),
     bind("back", "end_input", "", "Close the line, the search or the bench", show=True),
-    bind("row.down", "offer(1)", "suggestions", "The next suggestion", show=True),
-    bind("row.up", "offer(-1)", "", "The previous suggestion"),
     bind("tune.reset", "reset", show=True),
     bind("tune.undo", "undo", show=True),
     bind("tune.redo", "redo"),
@@ -85,7 +82,6 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
     Bench #typed, Bench #find { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
     Bench.-typing #typed, Bench.-finding #find { display: block; }
     Bench #effects { width: 6fr; }
-    Bench.-asking #meaning { height: 6; }
     Bench.-side { dock: right; width: 46; layout: vertical; }
     Bench.-side #knobs { width: 100%; height: 3fr; }
     Bench.-side #effects { width: 100%; height: 4fr; }
@@ -100,11 +96,8 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.profile_files = ProfileFiles.usual()
-        self._edit(Draft(Settings()))
-
-    def _edit(self, draft: Draft) -> None:
-        self._editing = Editing(draft)
-        self._entry = ValueEntry(self._editing)
+        self._editing = Editing(Draft(Settings()))
+        self._typed_name = ""  # The setting whose value is being typed.
 
     @property
     def draft(self) -> Draft:
@@ -120,7 +113,7 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
         with Vertical(id="knobs"):
             yield SettingsList(id="settings")
             yield SettingDetails(id="meaning")
-            yield TypeLine(id="typed")
+            yield EntryLine(enter="accept", escape="close", select_on_focus=True, id="typed")
             yield EntryLine("words of a name or a sentence", enter="to the list", escape="close", id="find")
         yield Effects(id="effects").data_bind(Bench.view, recording=Bench.actual)
 
@@ -142,7 +135,7 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
     def watch_actual(self, recording: Timeline | None) -> None:
         if recording is not None:
             initial = recording.changes[0].settings
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, initial)))
+            self._editing = Editing(_DRAFTS.setdefault(recording, Draft(recording.settings, initial)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -178,49 +171,33 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
-        self.query_one(SettingDetails).said = DetailsContent(panel.drafted, panel.chosen, problem, self._key_prompt())
+        self.query_one(SettingDetails).said = DetailsContent(panel.drafted, panel.chosen, problem)
         self.effects.emphasise(panel.name_here)
-
-    def _key_prompt(self) -> KeyPrompt | None:
-        """The key or word that is being typed, where one is."""
-        if not self.has_class("-asking"):
-            return None
-        line, question = self.query_one(TypeLine), self._entry.question
-        return KeyPrompt(question.name, question.inside, f"which {question.noun}?", line.fitting, line.value)
 
     # The line one types in
 
-    def _ask(self, question: ValueQuestion) -> None:
+    def _ask(self, name: str) -> None:
+        self._editing.end_nudges()
+        self._typed_name = name
         self.add_class("-typing")
-        self.set_class(question.what != "value", "-asking")
-        self.query_one(TypeLine).ask(question.hint, question.text, question.words)
+        line = self.query_one("#typed", EntryLine)
+        line.placeholder, line.value = tunables()[name].allowed(), value_text(self.draft.value(name))
+        line.focus()
         self._explain()
-
-    @on(Input.Changed, "#typed")
-    def _typing(self, event: Input.Changed) -> None:
-        event.stop()
-        if self.has_class("-asking"):
-            self._explain()
 
     @on(Input.Submitted, "#typed")
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
-        line = self.query_one(TypeLine)
-        answer = self._entry.answer(event.value.strip(), line.fitting, self.actual)
-        if isinstance(answer, ValueQuestion):
-            self._ask(answer)
-        elif isinstance(answer, Accepted):
+        problem = self._editing.type(self._typed_name, event.value.strip())
+        if problem:
+            self._explain(problem)
+        else:
             self._close_line()
             self._show()
-            self.query_one(SettingsList).show(answer.name, answer.path)
-        else:
-            self._explain(answer)
-
-    def action_offer(self, by: int) -> None:
-        self.query_one(TypeLine).offer(by)
+            self.query_one(SettingsList).show(self._typed_name)
 
     def _close_line(self) -> None:
-        self.remove_class("-typing", "-finding", "-asking")
+        self.remove_class("-typing", "-finding")
         self.query_one(SettingsList).focus()
 
     # The search
@@ -237,9 +214,6 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While something is typed all keys are the line's, but the one that leaves it."""
-        if action == "offer":
-            line = self.query_one(TypeLine)
-            return line.has_focus and bool(line.offers)
         if action == "end_input":
             settings = self.query_one(SettingsList)
             narrowed = bool(settings.words) or settings.listing != "common"
@@ -285,42 +259,18 @@ would have happened, at the same playhead. `S` puts the changes to use or saves 
 
     def on_settings_list_nudged(self, message: SettingsList.Nudged) -> None:
         message.stop()
-        name, row = message.name, message.row
-        knob = row.knob if row is not None else tunables()[name]
-        if knob.kind in ("text", "table"):
-            self._ask(self._entry.ask_value(name, row))
+        if tunables()[message.name].kind in ("text", "table"):
+            self._ask(message.name)
         else:
-            self._show(self._editing.nudge(name, row, message.direction, fine=message.fine))
+            self._show(self._editing.nudge(message.name, message.direction, fine=message.fine))
 
     def on_settings_list_typing(self, message: SettingsList.Typing) -> None:
         message.stop()
-        if message.row is not None and message.row.state == "gone":
-            self._restore(message.row)
-        else:
-            self._ask(self._entry.ask_value(message.name, message.row))
-
-    def on_settings_list_adding(self, message: SettingsList.Adding) -> None:
-        message.stop()
-        self._ask(self._entry.ask_row(message.name, message.path, self.actual))
-
-    def on_settings_list_removing(self, message: SettingsList.Removing) -> None:
-        message.stop()
-        self._show(self._editing.remove(message.row))
-
-    def _restore(self, row: TableRow) -> None:
-        problem = self._editing.restore(row)
-        if problem is None:
-            self._moved(False, "it has its built-in value already")
-        else:
-            self._show(problem)
+        self._ask(message.name)
 
     def action_reset(self) -> None:
-        row = self.query_one(SettingsList).chosen
-        if isinstance(row, TableRow) and row.path:
-            self._restore(row)
-        else:
-            names = self.query_one(SettingsList).names_here()
-            self._moved(self._editing.reset(names), "it has its built-in value already")
+        names = self.query_one(SettingsList).names_here()
+        self._moved(self._editing.reset(names), "it has its built-in value already")
 
     def action_undo(self) -> None:
         """Undo the last change; before all changes, put the settings in force that were so before."""
