@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
+from core.logs.redact.text import redact
 from core.report.outcome import Commit, SessionOutcome
 
 Fate = Literal["present", "reverted", "on no branch", "gone"]
@@ -323,5 +324,5 @@ def _linked(
             checkpoint is not None and session in repository.checkpoint_sessions(checkpoint[1])
         )
         if linked:
-            subject, name = commit.message.partition("\n")[0], checkpoint[1] if checkpoint else ""
+            subject, name = redact(commit.message.partition("\n")[0]), checkpoint[1] if checkpoint else ""
             yield Commit(commit.id[:7], subject, "", commit.at, -1, fate="present", checkpoint=name)

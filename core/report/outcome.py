@@ -34,7 +34,7 @@ _COMMIT = re.compile(
     re.MULTILINE,
 )
 _AMENDS = re.compile(r"\bgit\b[^\n;|&]*?\scommit\b[^\n;|&]*?\s--amend\b")
-_PUSHES = re.compile(r"\bgit\b[^\n;|&]*?\spush\b")
+_PUSHES = re.compile(r"\bgit\b[^\n;|&]*?\spush\b(?![^\n;|&]*?\s(?:--dry-run|-n)\b)")
 _PUSH = re.compile(
     r"^ (?P<flag>[ +*]) (?P<what>[0-9a-f]{4,40}\.{2,3}[0-9a-f]{4,40}|\[new (?:branch|tag)\]) +\S+ +->"
     r" +(?P<to>\S+)",

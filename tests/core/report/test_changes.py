@@ -327,6 +327,7 @@ def test_commits_count_when_git_reports_them(log: ClaudeLog) -> None:
     log.call(
         "Bash", {"command": "git push"}, "To x\n   1234567..89abcde  main -> main\n ! [rejected] a -> a (fetch first)"
     )
+    log.call("Bash", {"command": "git push --dry-run origin next"}, "To x\n   1234567..89abcde  next -> next")
     log.call("Bash", {"command": "gh pr create -f"}, "https://github.com/o/r/pull/12\n")
     log.call("Bash", {"command": "pytest"}, "1 failed", error=True)
     log.records.append({"type": "pr-link", "prNumber": 13, "prUrl": "https://github.com/o/r/pull/13", "sessionId": "s"})

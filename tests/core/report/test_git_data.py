@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.report.git_data import GitData, open_repository, outcome_with_fates
+from core.report.outcome import SessionOutcome
 from tests.core.report.test_changes import ClaudeLog
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
@@ -118,13 +119,16 @@ def test_a_checkpoint_links_a_commit_to_its_session(repository: Repository, tmp_
     repository.git("checkout", "-q", "--orphan", "main")
     own = repository.commit("own", "Add own\n\nEntire-Checkpoint: a3b2c4d5e6f7")
     other = repository.commit("other", "Add other\n\nEntire-Checkpoint: 0123456789ab")
-    by_hand = repository.commit("by_hand", "Add by hand\n\nEntire-Checkpoint: a3b2c4d5e6f7")
+    token = f"ghp_{'abcdefghij0123456789' * 2}"[:40]
+    by_hand = repository.commit("by_hand", f"Add {token} by hand\n\nEntire-Checkpoint: a3b2c4d5e6f7")
     rows = fates(tmp_path / "s.jsonl", repository, own, other)
     assert rows == [
         (own[:7], "present", "a3b2c4d5e6f7"),
         (other[:7], "present", "0123456789ab"),
         (by_hand[:7], "present", "a3b2c4d5e6f7"),
     ]
+    linked = outcome_with_fates(SessionOutcome(), str(repository.folder), "s", 0.0)
+    assert "Add <redacted> by hand" in [commit.subject for commit in linked.commits]
 
 
 def test_nothing_is_said_of_a_repository_that_cannot_be_read(repository: Repository, tmp_path: Path) -> None:
