@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from core.engine.state import Stateful, plain_list
+from core.engine.values import Value
 from core.settings.mind import HomeostasisSettings
 
 SignalId = Literal["vitality", "accuracy", "pleasure"]
@@ -34,6 +35,16 @@ class RuleState(NamedTuple):
     straying: int  # Ticks in a row beyond the threshold.
     persistence: int
     correction: float
+
+
+class HomeostasisReading(Value, frozen=True):
+    """The rules, the knobs, and which of them the operator holds."""
+
+    tool_trust: float
+    tier_bias: float
+    intensive: bool
+    held: tuple[Knob, ...]
+    rules: tuple[RuleState, ...]
 
 
 class Homeostasis(Stateful):
@@ -149,11 +160,11 @@ class Homeostasis(Stateful):
             for index, signal in enumerate(SIGNAL_IDS)
         )
 
-    @property
-    def fixed_knobs(self) -> tuple[Knob, ...]:
-        """The knobs the operator holds."""
+    def read(self) -> HomeostasisReading:
+        """Return knobs, those of them that the operator holds, and rules."""
         fixed = (*self._held, self._mode != "auto")
-        return tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, fixed, strict=True) if holds)
+        held = tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, fixed, strict=True) if holds)
+        return HomeostasisReading(self.tool_trust, self.tier_bias, self.intensive, held, self.rules())
 
     def restored(self) -> None:
         """Keep to a mode that the operator holds."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from blake3 import blake3
 
 from core.engine.mind.cortical import Regime, Tier
 from core.engine.state import Stateful, row
-from core.engine.values import Value
 from core.events import Event, ToolUse, Turn
 from core.settings.mind_state import MetricsSettings
 
@@ -17,45 +16,16 @@ TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
 
 
 class TickRow(NamedTuple):
-    """A tick as the hot path keeps it; `Metrics.record` makes the full record of it."""
-
-    tick: int
-    kind: TickKind
-    at: float
-    trace: int  # Number of the theta tick whose trace this one belongs to.
-    predict_work: int
-    appraise_work: int
-    gate_work: int
-    retrieve_work: int
-    deliberate_seconds: float
-    act_seconds: float
-    reflect_work: int
-    cost: float
-    unpriced_turns: int
-    tier: Tier
-    tokens_used: int
-    tokens_budget: int
-    accuracy_change: float
-    budget_used: float
-    regime: Regime
-    actions: int
-    memory_hits: int
-    memory_misses: int
-    sleep_pressure: float
-
-
-class TickRecord(Value, frozen=True, kw_only=True):
-    """A tick as it is written: one JSON line.
+    """A tick as the hot path keeps it; `Metrics.record` makes the JSON line of it.
 
     The engine has no clock: what the agent did is timed by its log (deliberate, act), what the engine did
     is counted in things handled (predict, appraise, gate, retrieve, reflect).
     """
 
-    agent: str
-    traceparent: str
     tick: int
     kind: TickKind
-    wall_time: float  # Epoch seconds of the event under which the tick ran.
+    at: float  # Epoch seconds of the event under which the tick ran; `wall_time` in a record.
+    trace: int  # Number of the theta tick whose trace this one belongs to.
     predict_work: int  # Outcomes forecast.
     appraise_work: int  # Events appraised.
     gate_work: int  # Turns placed in a tier.
@@ -234,16 +204,11 @@ class Metrics(Stateful):
         self._clear_tallies()
         return row
 
-    def record(self, row: TickRow) -> TickRecord:
-        """The full record of a row."""
-        fields = row._asdict()
-        del fields["trace"]
-        return TickRecord(
-            agent=self._agent,
-            traceparent=traceparent(self._seed, row.trace, row.tick),
-            wall_time=fields.pop("at"),
-            **fields,
-        )
+    def record(self, row: TickRow) -> dict[str, Any]:
+        """Return the fields of a row's JSON line."""
+        trace = traceparent(self._seed, row.trace, row.tick)
+        first = {"agent": self._agent, "traceparent": trace, "tick": row.tick, "kind": row.kind, "wall_time": row.at}
+        return first | dict(zip(row._fields[4:], row[4:], strict=True))
 
 
 def traceparent(seed: bytes, theta: int, tick: int) -> str:

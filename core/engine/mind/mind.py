@@ -27,12 +27,11 @@ from core.engine.mind.fabric import (
 )
 from core.engine.mind.heart import Heart
 from core.engine.mind.readings import (
+    HabituationReading,
     MindReading,
     Thought,
     read_clock,
-    read_habituation,
     read_heartbeat,
-    read_homeostasis,
     read_salience,
     read_sleep,
     read_triggers,
@@ -316,8 +315,10 @@ class Mind(Stateful):
             sleep=read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive),
             dreams=heart.dreams.past(),
             dream_count=heart.dreams.count,
-            habituation=read_habituation(heart.habituation, clock.gamma, settings.habituation.familiar),
-            homeostasis=read_homeostasis(heart.homeostasis),
+            habituation=HabituationReading(
+                len(heart.habituation), heart.habituation.most_familiar(clock.gamma, settings.habituation.familiar)
+            ),
+            homeostasis=heart.homeostasis.read(),
             clock=read_clock(clock, heart.dropped),
             triggers=read_triggers(self._wakeups),
             deduplicated=self._wakeups.deduplicated,

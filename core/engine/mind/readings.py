@@ -13,9 +13,9 @@ from core.engine.mind.episodes import EpisodesReading
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.forecast import ForecastReading
 from core.engine.mind.heart import Heart, RegimeReading
-from core.engine.mind.homeostasis import Correction, Homeostasis, Knob, RuleState
+from core.engine.mind.homeostasis import Correction, HomeostasisReading
 from core.engine.mind.metrics import TickRow
-from core.engine.mind.salience import Habituation, PatternExposure, Salience
+from core.engine.mind.salience import PatternExposure, Salience
 from core.engine.mind.sleep import ContextGauge, Dream, SleepPressure
 from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind
 from core.engine.mind.tiers import Opinion, TierReading
@@ -80,16 +80,6 @@ class HabituationReading(Struct, frozen=True):
 
     patterns: int
     familiar: tuple[PatternExposure, ...]
-
-
-class HomeostasisReading(Struct, frozen=True):
-    """The rules, the knobs, and which of them the operator holds."""
-
-    tool_trust: float
-    tier_bias: float
-    intensive: bool
-    held: tuple[Knob, ...]
-    rules: tuple[RuleState, ...]
 
 
 class ClockReading(Struct, frozen=True):
@@ -239,37 +229,10 @@ def read_sleep(
     )
 
 
-def read_habituation(habituation: Habituation, tick: int, limit: int) -> HabituationReading:
-    """The patterns the mind is most used to."""
-    return HabituationReading(len(habituation), habituation.most_familiar(tick, limit))
-
-
-def read_homeostasis(homeostasis: Homeostasis) -> HomeostasisReading:
-    """Rules and knobs."""
-    return HomeostasisReading(
-        homeostasis.tool_trust,
-        homeostasis.tier_bias,
-        homeostasis.intensive,
-        homeostasis.fixed_knobs,
-        homeostasis.rules(),
-    )
-
-
 def read_clock(clock: Clock, dropped: int) -> ClockReading:
     """The three rhythms."""
-    return ClockReading(
-        clock.gamma,
-        clock.theta,
-        clock.delta,
-        dropped,
-        clock.gamma_interval,
-        clock.theta_interval,
-        clock.gamma_in,
-        clock.theta_in,
-        clock.delta_in,
-        clock.violations,
-        clock.factor,
-    )
+    own = {name: getattr(clock, name) for name in ClockReading.__struct_fields__ if name not in ("dropped", "slowed")}
+    return ClockReading(dropped=dropped, slowed=clock.factor, **own)
 
 
 def read_triggers(wakeups: Wakeups) -> tuple[TriggerReading, ...]:

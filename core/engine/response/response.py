@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
 
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
@@ -16,7 +15,7 @@ from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates,
 from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine, ToldIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
-from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
+from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Window, fill
 from core.engine.response.outlook import OutlookReading, outlook
 from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.engine.response.rules import RuleSet, built_in
@@ -290,7 +289,12 @@ class Response(Stateful):
             if checkpoint is not None:
                 checkpoints.append(checkpoint)
                 self._checkpoints.append(checkpoint)
-            notice = DISPATCH[method.mode](self, method, firing)
+            line = MemoLine(at, name, text)
+            if method.mode == "background":
+                self._log.append(line)
+            else:
+                self._memo.add(line)
+            notice = self.notice(method, firing) if method.mode == "notify" else None
             deliver = method.action.deliver
             if deliver is not None and mood.quarantined and score < mood.modulation.mutation_acceptance:
                 withheld = f"Not told to the agent while its affect is unsettled: {text}"
@@ -303,14 +307,6 @@ class Response(Stateful):
             if notice is not None:
                 notices.append(notice)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
-
-    def remember(self, firing: Firing) -> None:
-        """Put what a method said on the memo."""
-        self._memo.add(MemoLine(firing.at, firing.method, firing.text))
-
-    def write_down(self, firing: Firing) -> None:
-        """Put what a method said into the action log."""
-        self._log.append(MemoLine(firing.at, firing.method, firing.text))
 
     def notice(self, method: Method, firing: Firing) -> Notice:
         """Return the notice for the person."""
@@ -373,24 +369,3 @@ class Response(Stateful):
     def session(self) -> SessionTally:
         """The statistics of the session so far."""
         return self.tally.read()
-
-
-def _auto(response: Response, _: Method, firing: Firing) -> None:
-    response.remember(firing)
-
-
-def _notice_of(response: Response, method: Method, firing: Firing) -> Notice:
-    response.remember(firing)
-    return response.notice(method, firing)
-
-
-def _background(response: Response, _: Method, firing: Firing) -> None:
-    response.write_down(firing)
-
-
-# How each mode leaves what a method said.
-DISPATCH: Mapping[Mode, Callable[[Response, Method, Firing], Notice | None]] = {
-    "auto": _auto,
-    "notify": _notice_of,
-    "background": _background,
-}

@@ -9,7 +9,9 @@ from mypy_extensions import mypyc_attr
 
 from core.engine.affect import Affect, AffectReading, AffectStep, Policy
 from core.engine.governor import Governor, GovernorReading, Verdict
+from core.engine.governor.machine import State as GovernorState
 from core.engine.mind import Mind, MindReading, Thought
+from core.engine.mind.cortical import Regime
 from core.engine.mind.fabric import (
     AdviceGiven,
     AffectReceived,
@@ -38,7 +40,7 @@ from core.engine.mind.fabric import (
     SubAgentEnded,
     SubAgentStarted,
 )
-from core.engine.percept import Percept
+from core.engine.percept import AgentState, Percept
 from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.engine.society.story import Facts as StoryFacts
@@ -280,17 +282,12 @@ class Engine(Stateful):
             affect=self.affect.read(moment, receptor.now),
             response=self.response.read(modulation.escalation_threshold, modulation.delegation_preference),
             story=make_story(
-                StoryFacts(
+                self._story_facts(
                     receptor.meta.state,
                     receptor.gate.firing,
                     mind.regime.regime,
-                    mind.cortical.phase,
                     governor.state,
                     receptor.behaviour.short.failure_rate,
-                    self.response.loops.current is not None,
-                    self.response.ended,
-                    receptor.facts.failures_recent,
-                    self.response.resolved,
                 )
             ),
         )
@@ -302,14 +299,19 @@ class Engine(Stateful):
     def story_facts(self, step: Step) -> StoryFacts:
         """Return what each model says after a step."""
         percept = step.percept
-        signals = percept.signals
+        flowing = bool(percept.signals) and percept.signals[0].name == "flow_active"
+        return self._story_facts(percept.state, flowing, step.thought.regime, step.verdict.state, percept.failure_rate)
+
+    def _story_facts(
+        self, state: AgentState, flowing: bool, regime: Regime, governor: GovernorState, failure_rate: float
+    ) -> StoryFacts:
         return StoryFacts(
-            percept.state,
-            bool(signals) and signals[0].name == "flow_active",
-            step.thought.regime,
+            state,
+            flowing,
+            regime,
             self.mind.heart.vitality.phase,
-            step.verdict.state,
-            percept.failure_rate,
+            governor,
+            failure_rate,
             self.response.loops.current is not None,
             self.response.ended,
             self.receptor.facts.failures_recent,

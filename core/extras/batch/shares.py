@@ -76,9 +76,9 @@ class Rows:
         if step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             for row in map(record, step.thought.rows):
-                values = {name: getattr(row, name) for name in _TICK}
-                when = {"session_id": self._key, "who": whole(event.agent), "at": _valid_time(row.wall_time)}
-                self._put("ticks", day_of(row.wall_time), when | values)
+                values = {name: row[name] for name in _TICK}
+                when = {"session_id": self._key, "who": whole(event.agent), "at": _valid_time(row["wall_time"])}
+                self._put("ticks", day_of(row["wall_time"]), when | values)
         self._number += 1
 
     def _event(self, event: Event, step: Step) -> dict[str, Any]:

@@ -95,9 +95,9 @@ def test_an_operator_who_holds_a_knob_wins() -> None:
     corrections = feed(held, 40, vitality=0.1, accuracy=0.1, pleasure=-0.9)
     assert corrections == []
     assert (held.tool_trust, held.tier_bias, held.intensive) == (0.95, 0.0, False)
-    assert held.fixed_knobs == ("tool_trust", "tier_bias", "dream_mode")
+    assert held.read().held == ("tool_trust", "tier_bias", "dream_mode")
     assert regulator(dream_mode="intensive").intensive
-    assert regulator().fixed_knobs == ()
+    assert regulator().read().held == ()
 
 
 def test_a_rule_can_be_switched_off() -> None:

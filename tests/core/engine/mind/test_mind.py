@@ -249,8 +249,8 @@ def test_every_tick_has_a_record_and_tick_numbers_rise() -> None:
     rows = [row for thought in run(mind, list(perceive(working_day(600)))) for row in thought.rows]
     assert [row.tick for row in rows] == list(range(1, len(rows) + 1))
     records = [mind.heart.metrics.record(row) for row in rows]
-    assert len({record.traceparent for record in records}) == len(records)
-    assert {record.kind for record in records} >= {"gamma", "theta", "wakeup_theta"}
+    assert len({record["traceparent"] for record in records}) == len(records)
+    assert {record["kind"] for record in records} >= {"gamma", "theta", "wakeup_theta"}
 
 
 def test_an_agent_that_fails_without_confidence_stops_executing() -> None:
