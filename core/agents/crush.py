@@ -15,7 +15,7 @@ from core.agents.calls import Calls, Result, agent_report
 from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
+from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format, Sample
 from core.logs.log_files import read_log
@@ -55,10 +55,10 @@ def crush_rows(
         for root in roots:
             if not session or root["id"] == session:
                 members = with_children(root, sessions)
-                yield from (_row("sessions", one) for one in members)
+                yield from (json_row("sessions", one) for one in members)
                 if not heads:
                     yield from _message_rows(database, [one["id"] for one in members], read)
-                    yield _row("spent", members[0])
+                    yield json_row("spent", members[0])
 
 
 def crush_listing(path: Path) -> list[Listed]:
@@ -119,30 +119,17 @@ def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iter
     for name in (session, *(one["session_id"] for one in messages)):
         if name not in rows:
             rows.update((one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,)))
-    yield from (_row("sessions", one) for one in rows.values())
+    yield from (json_row("sessions", one) for one in rows.values())
     yield from (_message_row(message, read) for message in messages)
     if session in rows:
-        yield _row("spent", rows[session])
+        yield json_row("spent", rows[session])
 
 
 def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
     place = message.pop("rowid")
     if read is not None and message.get("role") == "assistant" and not _finished(message.get("parts")):
         read.of("messages").keep_open(place)
-    return _row("messages", message)
-
-
-def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
-    parts = row.get("parts")
-    outer = {
-        name: value for name, value in row.items() if not isinstance(value, bytes) and name not in ("parts", "rowid")
-    }
-    data = msgspec.json.encode({"table": table, **outer})
-    if isinstance(parts, str | bytes) and parts:
-        inner = parts if isinstance(parts, bytes) else parts.encode("utf-8", "replace")
-        data = b'%b,"parts":%b}' % (data[:-1], inner)
-    entry = f"{'messages' if table == 'messages' else 'sessions'}/{row.get('id')}"
-    return DatabaseRow(data, entry)
+    return json_row("messages", message, {"parts": "parts"})
 
 
 class _Part(msgspec.Struct):

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
@@ -16,7 +15,7 @@ from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.events import Event
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
+from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
@@ -41,11 +40,11 @@ def goose_rows(
     chosen = ("WHERE id = ?", (session,)) if session else ("ORDER BY created_at, rowid", ())
     with reading(path) as database:
         for one in list(select(database, "sessions", _SESSION, *chosen)):
-            yield _row("sessions", one)
+            yield json_row("sessions", one, _JSON)
             if not heads:
                 messages = _messages(database, one["id"], read if session else None)
-                yield from (_row("messages", message) for message in messages)
-                yield _row("spent", one)
+                yield from (json_row("messages", message, _JSON) for message in messages)
+                yield json_row("spent", one, _JSON)
 
 
 def _messages(database: sqlite3.Connection, session: str, read: RowsRead | None) -> Iterable[dict[str, Any]]:
@@ -72,18 +71,7 @@ def goose_listing(path: Path) -> list[Listed]:
     ]
 
 
-def _row(table: str, row: dict[str, Any]) -> DatabaseRow:
-    outer: dict[str, Any] = {"table": table}
-    for name, value in row.items():
-        if name.endswith("_json"):
-            written = value if isinstance(value, bytes) else str(value or "null").encode("utf-8", "replace")
-            outer[name.removesuffix("_json")] = msgspec.Raw(written)
-        elif not isinstance(value, bytes) and name != "rowid":
-            outer[name] = value
-    entry = f"{'messages' if table == 'messages' else 'sessions'}/{row.get('id')}"
-    return DatabaseRow(msgspec.json.encode(outer), entry)
-
-
+_JSON = {name: name.removesuffix("_json") for name in ("model_config_json", "metadata_json", "content_json")}
 _SURVEY_MESSAGE = 2_000  # Bytes that a message takes up, by and large.
 
 

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from core.agents.reader import NO_TOKENS, TranscriptReader, add, has_columns, read_result
 from core.agents.values import TokenCounts, amount, decode, items, table, text, token_counts, words
 from core.events import Event
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
-from core.logs.discovery import Found, Listed, file_session, listed_session
+from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.log_files import is_file
 from core.logs.times import seconds
 
 # Sources of coding work; the same table contains chats of messengers and timed jobs.
@@ -131,7 +128,7 @@ class HermesReader(TranscriptReader):
             for one in _sessions(database):
                 if session not in ("", one["id"]):
                     continue
-                yield _row("sessions", one)
+                yield json_row("sessions", one)
                 if heads:
                     continue
                 if session and read is not None and read.goes_on(database, ("messages",)):
@@ -139,8 +136,8 @@ class HermesReader(TranscriptReader):
                 else:
                     rest = "WHERE session_id = ? ORDER BY id"
                     listed = select(database, "messages", _MESSAGE, rest, (one["id"],))
-                yield from (_row("messages", row) for row in listed if row["session_id"] == one["id"])
-                yield _row("spent", one)
+                yield from (json_row("messages", row) for row in listed if row["session_id"] == one["id"])
+                yield json_row("spent", one)
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
@@ -148,20 +145,19 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     for path in root.glob("sessions/*.json*"):
         yield file_session(agent, path, _EVENT, now, active_within)
     for path in (root / "state.db", *sorted(root.glob("profiles/*/state.db"))):
-        if not is_file(path):
-            continue
-        try:
-            with reading(path) as database:
-                sessions = list(_sessions(database))
-                messages = numbers(database, "messages")
-        except OSError:
-            continue
-        for one in sessions:
-            last = seconds(one.get("ended_at")) or path.stat().st_mtime
-            count = 1 + messages.get(str(one["id"]), 0)
-            listed = Listed(str(one["id"]), text(one.get("cwd")), text(one.get("title")), last, count)
-            size = path.stat().st_size // max(1, len(sessions))
-            yield listed_session(agent, path, listed, size, now, active_within)
+        yield from database_sessions(agent, path, _listing, now, active_within)
+
+
+def _listing(path: Path) -> list[Listed]:
+    with reading(path) as database:
+        sessions, messages = list(_sessions(database)), numbers(database, "messages")
+    changed = path.stat().st_mtime
+    return [
+        Listed(name, text(one.get("cwd")), text(one.get("title")), seconds(one.get("ended_at")) or changed, count)
+        for one in sessions
+        for name in (str(one["id"]),)
+        for count in (1 + messages.get(name, 0),)
+    ]
 
 
 def _sessions(database: Any) -> Iterator[dict[str, Any]]:
@@ -173,12 +169,6 @@ def _sessions(database: Any) -> Iterator[dict[str, Any]]:
 def _calls(value: Any) -> list[dict[str, Any]]:
     listed = decode(value) if isinstance(value, str) and value else value
     return [one for one in items(listed) if isinstance(one, dict)]
-
-
-def _row(name: str, row: dict[str, Any]) -> DatabaseRow:
-    plain = {key: value for key, value in row.items() if not isinstance(value, bytes)}
-    entry = f"{'messages' if name == 'messages' else 'sessions'}/{row.get('id')}"
-    return DatabaseRow(msgspec.json.encode({"table": name, **plain}), entry)
 
 
 def _database(sample: Sample) -> int:

@@ -13,9 +13,8 @@ from core.agents.reader import TranscriptReader, left_untold, read_result, sidec
 from core.agents.values import items, table, text, words
 from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
-from core.logs.discovery import Found, Listed, file_session, listed_session
+from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.log_files import is_file
 from core.logs.times import seconds
 
 _TABLES = ("conversations_v2", "conversations")
@@ -202,11 +201,7 @@ def _listed(path: Path) -> list[Listed]:
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The conversations of the older CLI's database below a root, or the files of sessions."""
-    database = root / "data.sqlite3"
-    listed = _listed(database) if is_file(database) else []
-    for one in listed:
-        size = database.stat().st_size // len(listed)
-        yield listed_session(agent, database, one, size, now, active_within)
+    yield from database_sessions(agent, root / "data.sqlite3", _listed, now, active_within)
     for path in (*root.glob("*.jsonl"), *root.glob("*/*-*-*-*-*.json")):
         facts = sidecar(str(path), f"{path.stem}.json") if path.suffix == ".jsonl" else {}
         project, title = text(facts.get("cwd")), text(facts.get("title"))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, add, has_columns
 from core.agents.values import TokenCounts, items, table, text, token_counts, words
 from core.events import Event, Where
-from core.logs.database import DatabaseRow, RowsRead, reading, select
-from core.logs.discovery import Found, Listed, listed_session
+from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
+from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format, Sample
 from core.logs.lines import unpacked
-from core.logs.log_files import is_file
 from core.logs.times import seconds
 
 _ROW = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
+_EVENT = 2_000  # Bytes that an event takes up in a thread, by and large.
 _REFUSED = ("Tool canceled by user", "Permission to run tool denied by user")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
@@ -54,8 +51,7 @@ class ZedReader(TranscriptReader):
             self.now = began or 0.0
             self._spent = (0, 0, 0, 0)
             trees = items(table(thread.get("initial_project_snapshot")).get("worktree_snapshots"))
-            folder = text(row.get("folder_paths")).partition("\n")[0]
-            folder = folder or next((text(table(one).get("worktree_path")) for one in trees), "")
+            folder = _folder(row) or next((text(table(one).get("worktree_path")) for one in trees), "")
             parent = text(row.get("parent_id"))
             start = self.start(self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True)
             out.append(start)
@@ -116,34 +112,31 @@ class ZedReader(TranscriptReader):
         """The threads of a database."""
         del read, heads
         with reading(path) as database:
-            for row in select(database, "threads", _ROW, *_chosen(session)):
-                outer = {key: value for key, value in row.items() if key not in ("data", "data_type")}
+            rest = ("WHERE id = ?", (session,)) if session else ("ORDER BY updated_at, id", ())
+            for row in select(database, "threads", _ROW, *rest):
                 data = row.get("data")
-                thread = unpacked(data if isinstance(data, bytes) else text(data).encode("utf-8", "replace")) or b"null"
-                written = msgspec.json.encode(outer)
-                yield DatabaseRow(b'%b,"thread":%b}' % (written[:-1], thread), f"threads/{row['id']}")
+                thread = unpacked(data if isinstance(data, bytes) else text(data).encode("utf-8", "replace"))
+                yield json_row("threads", {**row, "data": thread}, {"data": "thread"})
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The threads of the database below a root."""
-    path = root / "threads.db"
-    if not is_file(path):
-        return
-    try:
-        with reading(path) as database:
-            listed = list(select(database, "threads", [one for one in _ROW if one != "data"]))
-            size = path.stat().st_size // max(1, len(listed))
-    except (OSError, sqlite3.Error):
-        return
-    for row in listed:
-        folder = text(row.get("folder_paths")).partition("\n")[0]
-        last = seconds(row.get("updated_at"))
-        one = Listed(str(row["id"]), folder, text(row.get("summary")), last, max(2, size // 2000))
-        yield listed_session(agent, path, one, size, now, active_within)
+    yield from database_sessions(agent, root / "threads.db", _listing, now, active_within)
 
 
-def _chosen(session: str) -> tuple[Any, ...]:
-    return ("WHERE id = ?", (session,)) if session else ("ORDER BY updated_at, id", ())
+def _listing(path: Path) -> list[Listed]:
+    with reading(path) as database:
+        rows = list(select(database, "threads", [one for one in _ROW if one != "data"]))
+    events = max(2, path.stat().st_size // max(1, len(rows)) // _EVENT)
+    return [
+        Listed(str(row["id"]), _folder(row), text(row.get("summary")), seconds(row.get("updated_at")), events)
+        for row in rows
+    ]
+
+
+def _folder(row: dict[str, Any]) -> str:
+    """Return the first folder of a thread."""
+    return text(row.get("folder_paths")).partition("\n")[0]
 
 
 def _part_text(part: Any) -> str:

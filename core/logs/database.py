@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -226,6 +226,21 @@ class DatabaseRow(NamedTuple):
 
     data: bytes
     entry: str  # Its table and id.
+
+
+def json_row(table: str, row: Mapping[str, Any], raw: Mapping[str, str] | None = None) -> DatabaseRow:
+    """Return a row as an object with its table; the columns in `raw` are JSON and get the names there.
+
+    `spent` is a session's row again, after its messages.
+    """
+    record: dict[str, Any] = {"table": table}
+    for name, value in row.items():
+        if raw and name in raw:
+            written = value if isinstance(value, bytes) else str(value or "null").encode("utf-8", "replace")
+            record[raw[name]] = msgspec.Raw(written or b"null")
+        elif name != "rowid" and not isinstance(value, bytes):
+            record[name] = value
+    return DatabaseRow(msgspec.json.encode(record), f"{'sessions' if table == 'spent' else table}/{row.get('id')}")
 
 
 class TableRead:

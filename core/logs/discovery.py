@@ -275,7 +275,7 @@ def _with_exact_counts(
 
 def _elsewhere(one: Found) -> bool:
     """Whether a session shares its file with others, or is not a file."""
-    return is_folder(one.path) or one.path.suffix == ".db"
+    return is_folder(one.path) or one.path.suffix in (".db", ".sqlite", ".sqlite3")
 
 
 def _count_and_title(agent: Agent | None, one: Found) -> tuple[int, str]:

@@ -6,15 +6,16 @@ import heapq
 import re
 import sqlite3
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from core.agents.values import decode, table, text, whole_number
-from core.logs.database import DatabaseRow, RowsRead, numbers, reading, select
-from core.logs.discovery import Found, Listed, extent, listed_session
-from core.logs.log_files import is_file, is_folder, read_log
+from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
+from core.logs.log_files import is_folder, read_log
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _IS_CALL = re.compile(r'"type"\s*:\s*"tool"')
@@ -109,8 +110,7 @@ def _family(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[s
 
 def _session_row(session: dict[str, Any]) -> DatabaseRow:
     fields = {name: session[name] for name in _SESSION if name in session}
-    written = msgspec.json.encode({"table": "session", "id": session["id"], "data": fields})
-    return DatabaseRow(written, f"session/{session['id']}")
+    return json_row("session", {"id": session["id"], "data": fields})
 
 
 def _tree(database: sqlite3.Connection, family: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
@@ -145,14 +145,11 @@ def _changed(database: sqlite3.Connection, read: RowsRead) -> Iterator[DatabaseR
 
 def _placed(name: str, row: dict[str, Any], read: RowsRead | None) -> tuple[tuple[int, str], DatabaseRow]:
     """Return a row for the reader, with its sort key."""
-    data, place = row.pop("data"), row.pop("rowid")
-    written = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
-    if read is not None and _may_change(name, written):
-        read.of(name).keep_open(place)
-    entry = f"{name}/{row['id']}"
-    key = whole_number(row["time_created" if name == "message" else "time_updated"])
-    outer = msgspec.json.encode({"table": name, **row})
-    return (key, entry), DatabaseRow(b'%b,"data":%b}' % (outer[:-1], written), entry)
+    data, written = row["data"], json_row(name, row, {"data": "data"})
+    data = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
+    if read is not None and _may_change(name, data):
+        read.of(name).keep_open(row["rowid"])
+    return (whole_number(row["time_created" if name == "message" else "time_updated"]), written.entry), written
 
 
 class _Status(msgspec.Struct):
@@ -242,22 +239,13 @@ def _end_time(file: Path) -> int:
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
+    databases = [database_sessions(agent, path, opencode_listing, now, active_within) for path in root.glob("*.db")]
+    files = (listed_session(agent, *one, now, active_within) for one in _storage(root / "storage"))
     listed_ids: set[str] = set()
-    for path, one, size in (*_database_sessions(root), *_storage(root / "storage")):
-        if one.session not in listed_ids:
-            listed_ids.add(one.session)
-            yield listed_session(agent, path, one, size, now, active_within)
-
-
-def _database_sessions(root: Path) -> Iterator[tuple[Path, Listed, int]]:
-    for path in sorted(root.glob("*.db")):
-        try:
-            listed = opencode_listing(path) if is_file(path) else []
-            size = path.stat().st_size if listed else 0
-        except OSError:
-            continue
-        for one in listed:
-            yield path, one, size // len(listed)
+    for found in chain(*databases, files):
+        if found.session not in listed_ids:
+            listed_ids.add(found.session)
+            yield found
 
 
 def _storage(folder: Path) -> Iterator[tuple[Path, Listed, int]]:
