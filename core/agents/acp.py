@@ -37,6 +37,8 @@ class AcpReader(TranscriptReader):
         )
     )
 
+    thoughts = "thoughtTokens"  # The tokens of thoughts that are counted apart from the output.
+
     def setup(self) -> None:
         self._open_calls: dict[str, dict[str, Any]] = {}  # The facts of each open call so far.
         self._requests: dict[str, str] = {}  # Open requests: the method of each.
@@ -74,7 +76,7 @@ class AcpReader(TranscriptReader):
         if method and not self.begun:
             self._open(params, out)
         if method.endswith("session/update"):
-            if not self._replays():
+            if "session/load" not in self._requests.values():  # which repeats the session's past
                 update = table(params.get("update"))
                 if update.get("sessionUpdate") not in _PROMPT_KINDS:
                     self._release_prompt(out)
@@ -83,10 +85,6 @@ class AcpReader(TranscriptReader):
             self._request(method, number, params, out)
         elif "result" in message or "error" in message:
             self._response(record, number, message, out)
-
-    def _replays(self) -> bool:
-        """Whether a session is being loaded, which repeats its past."""
-        return "session/load" in self._requests.values()
 
     def _open(self, params: dict[str, Any], out: list[Event]) -> None:
         folder = text(params.get("cwd"))
@@ -200,7 +198,7 @@ class AcpReader(TranscriptReader):
         answer_text, self._answer_text = self._answer_text, ""
         self.usage.close(self.agent)
         self._answers += 1
-        answered = whole_number(usage.get("outputTokens")) + self._thoughts(usage)
+        answered = whole_number(usage.get("outputTokens")) + whole_number(usage.get(self.thoughts))
         if cost is None and (cost := beyond(self._cost, self._charged)):
             self._charged = self._cost
         turn = self._turn(
@@ -215,9 +213,6 @@ class AcpReader(TranscriptReader):
             out.append(self.prompt(self.now, "", interrupt=True))
             out.extend(self.calls.give_up())
             self._open_calls.clear()
-
-    def _thoughts(self, usage: dict[str, Any]) -> int:
-        return whole_number(usage.get("thoughtTokens"))
 
     def _add_plan(self, update: dict[str, Any], out: list[Event]) -> None:
         """Add one use of a planning tool for each plan that differs from the last."""

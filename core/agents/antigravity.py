@@ -10,7 +10,7 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
 from core.agents.values import decode, items, table, text
-from core.events import AgentStart, Event
+from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -94,9 +94,7 @@ class AntigravityReader(TranscriptReader):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())
             self._waiting.append((name, tool))
-            kind = self.calls.kind(name)
-            if kind is not None and kind.action == "delegation":
-                out.append(AgentStart(at=at, agent=self.agent, where=self.here(), child=name, role=tool))
+            self.delegates(name, tool, at, out)
 
     def _result(self, at: float, kind: str, step: dict[str, Any], out: list[Event]) -> None:
         status = text(step.get("status"))

@@ -12,7 +12,7 @@ from core.agents.models import joined_words
 from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import AgentStart, Compaction, Event, ToolUse, Where
+from core.events import Compaction, Event, ToolUse, Where
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, display_title
@@ -428,10 +428,8 @@ class ClineReader(TranscriptReader):
 
     def delegate(self, name: str, tool: str, at: float, where: Where, out: list[Event]) -> None:
         """Add the sub-agent that a call starts, if it starts one."""
-        kind = self.calls.kind(name)
-        if kind is not None and kind.action == "delegation":
+        if self.delegates(name, tool, at, out, where):
             self._children.add(name)
-            out.append(AgentStart(at=at, agent=self.agent, where=where, child=name, role=tool))
 
     def _user_entry(self, message: dict[str, Any], pointer: str, where: Where, out: list[Event]) -> None:
         if message.get("isSummary") is True:

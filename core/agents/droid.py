@@ -111,10 +111,7 @@ class DroidReader(TranscriptReader):
         answer_text = speech([message], agent=True)
         self.answer(at, answer_text, out, message=name, model="")
         content = message.get("content")
-        for place, part in enumerate([] if isinstance(content, str) else self.objects(content, "content")):
-            if part.get("type") == "tool_use":
-                name = text(part.get("id")) or f"line-{self._line}/{place}"
-                self.calls.begin(name, text(part.get("name")), part.get("input"), at, self.agent, self.here())
+        self.part_calls([] if isinstance(content, str) else self.objects(content, "content"), "tool_use", "input", at)
 
 
 def _sniff(sample: Sample) -> int:

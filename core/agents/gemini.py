@@ -191,7 +191,11 @@ class GeminiReader(TranscriptReader):
 
 def _result(call: dict[str, Any], status: str) -> Result:
     parts = [_answer_of(part) for part in items(call.get("result"))] or [words(call.get("result"))]
-    output = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
+    return shell_result("\n".join(part for part in parts if part) or words(call.get("resultDisplay")), status)
+
+
+def shell_result(output: str, status: str) -> Result:
+    """Return a result, which names the exit code and the emptiness of a command's output in words."""
     exited = GEMINI_EXIT.search(output)
     nothing = _NOTHING.search(output)
     return Result(

@@ -28,6 +28,8 @@ class GrokReader(AcpReader):
         *("workflow_updated", "system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"),
     }
 
+    thoughts = ""  # They are part of the tokens that it counts as output.
+
     def setup(self) -> None:
         super().setup()
         self._children: dict[str, str] = {}
@@ -94,11 +96,6 @@ class GrokReader(AcpReader):
             case _:
                 super()._update(update, out)
 
-    def _thoughts(self, usage: dict[str, Any]) -> int:
-        """Thoughts are part of the tokens that it counts as output."""
-        del usage
-        return 0
-
     def _history(self, line: dict[str, Any], out: list[Event]) -> None:
         """A line of chat history, which has no time."""
         if not self.begun:
@@ -114,9 +111,7 @@ class GrokReader(AcpReader):
                 model = text(line.get("model_id")) or self.model
                 name = f"line-{self._line}"
                 self.answer(self.now, words(line.get("content")), out, message=name, model=model, stop=stop)
-                for place, call in enumerate(calls):
-                    call_id = text(call.get("id")) or f"{name}/{place}"
-                    self.call(call_id, text(call.get("name")), call.get("arguments"), self.now)
+                self.function_calls(calls, name)
             case "tool_result":
                 result = read_result(line.get("content"), guess=True)
                 self.result(text(line.get("tool_call_id")), self.now, result, out, timed=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.reader import NO_TOKENS, TranscriptReader, add, has_columns, read_result
-from core.agents.values import TokenCounts, amount, decode, items, table, text, token_counts, words
+from core.agents.values import TokenCounts, amount, decode_inner, items, table, text, token_counts, words
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -99,10 +99,7 @@ class HermesReader(TranscriptReader):
                 stop = text(row.get("finish_reason"))
                 stop = {"tool_calls": "tool_use", "stop": "end_turn"}.get(stop, stop)
                 self.answer(self.now, words(content), out, where, message=name, stop=stop)
-                for number, call in enumerate(_calls(row.get("tool_calls"))):
-                    function = table(call.get("function")) or call
-                    call_id = text(call.get("id")) or f"{name}/{number}"
-                    self.call(call_id, text(function.get("name")), function.get("arguments"), self.now, where)
+                self.function_calls(items(decode_inner(row.get("tool_calls"))), name, where)
             case "tool":
                 self.result(text(row.get("tool_call_id")), self.now, read_result(content), out, where)
 
@@ -164,11 +161,6 @@ def _sessions(database: Any) -> Iterator[dict[str, Any]]:
     for one in list(select(database, "sessions", _SESSION, "ORDER BY started_at, rowid")):
         if text(one.get("source")) in _CODING:
             yield one
-
-
-def _calls(value: Any) -> list[dict[str, Any]]:
-    listed = decode(value) if isinstance(value, str) and value else value
-    return [one for one in items(listed) if isinstance(one, dict)]
 
 
 def _database(sample: Sample) -> int:

@@ -69,10 +69,7 @@ class VibeReader(TranscriptReader):
         calls = self.objects(message.get("tool_calls"), "tool_calls")
         stop = "tool_use" if calls else "end_turn"
         self.answer(self.now, answer_text, out, message=text(message.get("message_id")), stop=stop)
-        for place, call in enumerate(calls):
-            function = table(call.get("function"))
-            name = text(call.get("id")) or f"line-{self._line}/{place}"
-            self.call(name, text(function.get("name")), function.get("arguments"), self.now)
+        self.function_calls(calls, f"line-{self._line}")
 
     def finish(self) -> list[Event]:
         """The calls without a result, and what the session spent as a whole."""

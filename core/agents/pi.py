@@ -151,10 +151,7 @@ class PiReader(TranscriptReader):
                 stop=stop,
             )
         )
-        for place, part in enumerate(self.objects(message.get("content"), "content")):
-            if part.get("type") == "toolCall":
-                name = text(part.get("id")) or f"line-{self._line}/{place}"
-                self.calls.begin(name, text(part.get("name")), part.get("arguments"), at, self.agent, self.here())
+        self.part_calls(self.objects(message.get("content"), "content"), "toolCall", "arguments", at)
         if stop == "aborted":
             out.append(self.prompt(at, "", interrupt=True))
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result, agent_report
+from core.agents.gemini import shell_result
 from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import AgentStart, Event, ToolUse
+from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text
@@ -44,8 +44,6 @@ class QwenLinks(LinkReader):
         return self.link(record, name, parent, kind, rank, RecordMessage.read(envelope.message))
 
 
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
-_NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
 _INJECTED = "<qwen:"  # How parts begin that a hook or the program added to what the person wrote.
 _NO_PROMPTS = frozenset(("notification", "cron"))
 _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
@@ -130,11 +128,9 @@ class QwenReader(TranscriptReader):
         arguments = call.get("args")
         if not self.calls.begin(name, text(call.get("name")), arguments, at, self.agent, self.here()):
             return
-        kind = self.calls.kind(name)
-        if kind is not None and kind.action == "delegation":
-            role = text(table(arguments).get("subagent_type")) or text(call.get("name"))
+        role = text(table(arguments).get("subagent_type")) or text(call.get("name"))
+        if self.delegates(name, role, at, out):
             self._children[name] = name
-            out.append(AgentStart(at=at, agent=self.agent, where=self.here(), child=name, role=role))
 
     def _results(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         facts = self.table(line.get("toolCallResult"), "toolCallResult")
@@ -152,12 +148,8 @@ class QwenReader(TranscriptReader):
             use = self.calls.end(name, at, result, self.here(), line=self._line)
             if use is not None:
                 out.append(use)
-                self._report(use, out)
-
-    def _report(self, use: ToolUse, out: list[Event]) -> None:
-        child = self._children.pop(use.id, "")
-        if child:
-            out.append(agent_report(use, child))
+                if child := self._children.pop(use.id, ""):
+                    out.append(agent_report(use, child))
 
     def _compaction(self, at: float, line: dict[str, Any], out: list[Event]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))
@@ -173,15 +165,7 @@ class QwenReader(TranscriptReader):
 def _result(response: Any, status: str, display: Any) -> Result:
     failed = bool(table(response).get("error"))
     output = words(response) or words(display)
-    exited = _EXIT.search(output)
-    nothing = _NOTHING.search(output)
-    return Result(
-        text="" if nothing and not exited else output,
-        error=status == "error" or (failed and status != "success"),
-        exit_code=int(exited.group(1)) if exited else None,
-        rejected=status == "cancelled",
-        empty=True if nothing and not (exited and int(exited.group(1))) else None,
-    )
+    return shell_result(output, "error" if failed and status not in ("success", "cancelled") else status)
 
 
 def qwen_files(path: Path) -> list[Companion]:

@@ -353,6 +353,28 @@ class TranscriptReader(AgentReader):
             name or f"{self._line}{place.entry}", tool or "invalid", arguments, at, agent or self.agent, place
         )
 
+    def function_calls(self, calls: Iterable[Any], message: str, where: Where | None = None) -> None:
+        """Open the calls of an answer in the form of chat completions; those without an id are named by their place."""
+        for place, call in enumerate(map(table, calls)):
+            function = table(call.get("function")) or call
+            name = text(call.get("id")) or f"{message}/{place}"
+            self.call(name, text(function.get("name")), function.get("arguments"), self.now, where)
+
+    def part_calls(self, parts: Iterable[Any], kind: str, arguments: str, at: float) -> None:
+        """Open the calls among the parts of an answer."""
+        for place, part in enumerate(map(table, parts)):
+            if part.get("type") == kind:
+                name = text(part.get("id")) or f"line-{self._line}/{place}"
+                self.calls.begin(name, text(part.get("name")), part.get(arguments), at, self.agent, self.here())
+
+    def delegates(self, name: str, role: str, at: float, out: list[Event], where: Where | None = None) -> bool:
+        """Whether a call starts a sub-agent, which is added and has the call's name."""
+        kind = self.calls.kind(name)
+        if kind is None or kind.action != "delegation":
+            return False
+        out.append(AgentStart(at=at, agent=self.agent, where=where or self._place, child=name, role=role))
+        return True
+
     def result(
         self, name: str, at: float, result: Result, out: list[Event], where: Where | None = None, *, timed: bool = True
     ) -> ToolUse | None:
