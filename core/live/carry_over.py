@@ -79,7 +79,7 @@ class CarryOver(Extension):
         self._learned_store = learned or LearnedStore()
         self.lessons: dict[Axis, float] = {}  # Changes of sensitivity that extensions ask for.
         self._personas = personas or _persona_store(self._settings.persona)
-        self._learned = self._learned_store.read() if use else Learned()
+        self.learned = self._learned_store.read() if use else Learned()  # What the engines of the session are given.
         self._fires: dict[Axis, int] = {}
         self._seconds = 0.0
 
@@ -95,7 +95,7 @@ class CarryOver(Extension):
             self.problems.append(f"{count(len(neighbours), 'other session')} at work in the same folder")
         return self._initial._replace(
             seed=seed,
-            learned=self._learned,
+            learned=self.learned,
             prior=levels,
             past=self._past(),
             thresholds=prior.ambient.adapted_thresholds if prior else None,
@@ -182,11 +182,6 @@ class CarryOver(Extension):
             self.problems.append(f"{error}; what was learned from this session is lost")
         self._take_notices()
 
-    @property
-    def learned(self) -> Learned:
-        """What the engines of the session are given."""
-        return self._learned
-
     def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
         """Baselines a session that starts at `at` begins with, and sentences about them."""
         prior = self._prior(at)
@@ -260,7 +255,7 @@ class CarryOver(Extension):
             snapshots=tally.snapshots,
             seconds=tally.seconds,
             field_adjustment=dict(engine.receptor.read().meta.field),
-            learned_delta=self._learned.deltas,
+            learned_delta=self.learned.deltas,
             patterns=session.pattern_distribution,
             states=distribution(tally.states, AGENT_STATES),
             actions=session.action_signature,

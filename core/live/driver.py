@@ -37,9 +37,7 @@ from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, apply_due_changes
 
 if TYPE_CHECKING:
-    from core.extension.hooks import Extension, ExtensionStanding
     from core.live.carry_over import CarryOver
-    from core.live.hook_signs import HookSigns
     from core.live.notices import Notifier
 
 
@@ -393,18 +391,16 @@ class Driver:
 
     def status(self, now: float) -> Status:
         """Return the status of the session at a moment."""
-        return self._with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+        return self.with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
 
-    def need_words(self, status: Status) -> str:
-        """What the log says of the need for the person, read once for each need."""
-        return self._need.words(status, self._word_logs(), self.pending_events, self._limits.asking)
+    def with_words(self, status: Status) -> Status:
+        """A status with what the log says of the need for the person, read once for each need."""
+        words = self._need.words(status, self._word_logs(), self.pending_events, self._limits.asking)
+        return replace(status, words=words) if words else status
 
     def _word_logs(self) -> tuple[Path, ...]:
         session = self.source.session
         return word_logs(session) if session is not None else ()
-
-    def _with_words(self, status: Status) -> Status:
-        return replace(status, words=words) if (words := self.need_words(status)) else status
 
     def ring(self, status: Status) -> None:
         """Tell once that the person is needed, and again only when that changes."""

@@ -6,7 +6,6 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, time
 from time import time as wall_time
 from typing import TextIO
@@ -31,8 +30,7 @@ _TOO_SLOW = "a notice was dropped: response.notices.command or webhook is slower
 _LONGEST = 240
 
 
-@dataclass(frozen=True)
-class ShownNotice:
+class ShownNotice(msgspec.Struct, frozen=True):
     """A notice as the app shows it: plain words without secrets."""
 
     at: float
@@ -53,29 +51,6 @@ def show_notice(notice: Notice) -> ShownNotice:
     text = plain(redact(notice.text), _LONGEST)
     agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
     return ShownNotice(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
-
-
-class Gate:
-    """Let through what is wanted: its kind is on, its rule not muted, and its last word long enough ago.
-
-    One word a rule, agent and cooldown, in the log's time.
-    """
-
-    def __init__(self, settings: NoticeSettings) -> None:
-        self._settings = settings
-        self._last: dict[tuple[str, str], float] = {}
-
-    def passes(self, notice: Notice) -> bool:
-        """Whether the notice is given; one that passes counts as given."""
-        settings = self._settings
-        if not getattr(settings, notice.kind) or notice.rule in settings.muted:
-            return False
-        key = (notice.agent, notice.rule)
-        last = self._last.get(key)
-        if last is not None and notice.at - last < notice.cooldown:
-            return False
-        self._last[key] = notice.at
-        return True
 
 
 def quiet(settings: NoticeSettings, now: time) -> bool:
@@ -236,7 +211,7 @@ class Notifier(Extension):
     ) -> None:
         self._wall = wall
         self._settings = settings
-        self._gate = Gate(settings)
+        self._last: dict[tuple[str, str], float] = {}  # When each agent's rules last gave a notice, in the log's time.
         self._app = app
         self.problems: list[str] = []  # Faults of channels that were not reported yet.
         self._couriers: list[Courier] = []
@@ -255,7 +230,7 @@ class Notifier(Extension):
 
     def tell(self, notice: Notice, now: time) -> ShownNotice | None:
         """Give a notice if it is wanted; in quiet hours only inside the app."""
-        if not self._gate.passes(notice):
+        if not self._passes(notice):
             return None
         shown_notice = show_notice(notice)
         if self._app is not None:
@@ -264,6 +239,17 @@ class Notifier(Extension):
             for channel in self._loud:
                 channel(shown_notice)
         return shown_notice
+
+    def _passes(self, notice: Notice) -> bool:
+        """Whether its kind is on, its rule not muted, and its last word long enough ago; then it counts as given."""
+        settings, key = self._settings, (notice.agent, notice.rule)
+        if not getattr(settings, notice.kind) or notice.rule in settings.muted:
+            return False
+        last = self._last.get(key)
+        if last is not None and notice.at - last < notice.cooldown:
+            return False
+        self._last[key] = notice.at
+        return True
 
     def on_notice(self, notice: Notice) -> None:
         """A word for the person."""
@@ -316,14 +302,4 @@ def _filled(word: str, notice: ShownNotice) -> str:
 
 def notice_json(notice: ShownNotice) -> bytes:
     """A notice for a program to read."""
-    encoded = msgspec.json.encode(
-        {
-            "at": notice.at,
-            "agent": notice.agent,
-            "kind": notice.kind,
-            "rule": notice.rule,
-            "title": notice.title,
-            "text": notice.text,
-        }
-    )
-    return safe_json_bytes(encoded)
+    return safe_json_bytes(msgspec.json.encode(notice))

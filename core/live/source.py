@@ -85,7 +85,7 @@ class Source:
         self.session = session
         self.kit = kit
         self.behind = True  # There is more to be had at once.
-        self.size = sum(_size(log.path) for log in session.logs) if session else 0  # Bytes at the opening.
+        self.size = state_on_disk(Source.files(self))[1]  # Bytes at the opening.
         self._places: dict[str, int] = {}
         # Told that only so many of the events handed out stay, because one came late; returns how many of them its
         # owner keeps, and the others come again in their order.
@@ -173,13 +173,6 @@ class Followed(Follower, Source):
     def __init__(self, target: LogSession | Path, kit: Kit, settings: Settings) -> None:
         Source.__init__(self, target if isinstance(target, LogSession) else None, kit)
         Follower.__init__(self, target, kit, settings.ingest)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 class Watcher:

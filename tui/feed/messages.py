@@ -1,14 +1,11 @@
-"""What widgets ask for and what the feed answers: the only way anything travels up or across threads.
-
-Without comparing and writing out, which nobody does with a message, a class is made in half the time.
-"""
+"""What widgets ask for and what the feed answers: the only way anything travels up or across threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, dataclass_transform
 
 from textual.message import Message
 
@@ -23,14 +20,25 @@ if TYPE_CHECKING:
     from tui.feed.view import View
 
 
-class Latest(Message):
+@dataclass_transform(eq_default=False)
+class FeedMessage(Message):
+    """A message that is made from its fields.
+
+    Without comparing and writing out, which nobody does with a message, a class is made in half the time.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(eq=False, repr=False)(cls)
+
+
+class Latest(FeedMessage):
     """A message that replaces an earlier one of its kind that is still waiting."""
 
     def can_replace(self, message: Message) -> bool:
         return type(message) is type(self)
 
 
-@dataclass(eq=False, repr=False)
 class Seek(Latest):
     """Put the playhead after the first `to` events."""
 
@@ -40,54 +48,47 @@ class Seek(Latest):
     summary: str | None = None  # The person's own summary of what lies between; blank for ours, None for none.
 
 
-@dataclass(eq=False, repr=False)
-class StepBy(Message):
+class StepBy(FeedMessage):
     """Move the playhead by so many events."""
 
     by: int
 
 
-@dataclass(eq=False, repr=False)
 class SeekTime(Latest):
     """Put the playhead at a moment (epoch seconds)."""
 
     at: float
 
 
-@dataclass(eq=False, repr=False)
-class Jump(Message):
+class Jump(FeedMessage):
     """Move the playhead to the next or previous trouble, failure or prompt."""
 
     forward: bool = True
     to: Landing = "trouble"
 
 
-@dataclass(eq=False, repr=False)
-class GoLive(Message):
+class GoLive(FeedMessage):
     """Put the playhead at the end and follow what comes."""
 
 
-@dataclass(eq=False, repr=False)
-class TogglePlay(Message):
+class TogglePlay(FeedMessage):
     """Play or hold."""
 
 
-@dataclass(eq=False, repr=False)
-class SpeedChange(Message):
+class SpeedChange(FeedMessage):
     """Play faster (1) or slower (-1)."""
 
     steps: int
 
 
-@dataclass(eq=False, repr=False)
-class SelectAgent(Message):
+class SelectAgent(FeedMessage):
     """Show the mind of one agent of the session."""
 
     name: str
 
 
 @dataclass(repr=False)
-class OpenSession(Message):
+class OpenSession(FeedMessage):
     """Leave this session for another."""
 
     path: Path
@@ -96,42 +97,36 @@ class OpenSession(Message):
     at: str = ""  # The place it is opened at; blank for its end.
 
 
-@dataclass(eq=False, repr=False)
-class EditFile(Message):
+class EditFile(FeedMessage):
     """Open a file of the watched project in the person's editor."""
 
     path: str
 
 
-@dataclass(eq=False, repr=False)
-class ShowTranscript(Message):
+class ShowTranscript(FeedMessage):
     """Open the transcript, only what touched a path where one is named."""
 
     path: str = ""
 
 
-@dataclass(eq=False, repr=False)
-class ShowChanges(Message):
+class ShowChanges(FeedMessage):
     """Ask for the changes of the session, with this file chosen."""
 
     path: str = ""
 
 
-@dataclass(eq=False, repr=False)
-class ScreenChanged(Message):
+class ScreenChanged(FeedMessage):
     """Another screen is in front; it may show what is going on, or not."""
 
 
-@dataclass(eq=False, repr=False)
-class ReadWords(Message):
+class ReadWords(FeedMessage):
     """Whether words of the log may be shown, and whether anybody looks at those of now."""
 
     shown: bool
     watched: bool
 
 
-@dataclass(eq=False, repr=False)
-class Apply(Message):
+class Apply(FeedMessage):
     """Let other settings hold from the newest event on; refused if the session moved on since they were tried."""
 
     settings: Settings
@@ -139,38 +134,33 @@ class Apply(Message):
     done: Callable[[], None] = lambda: None  # Called by the app once they hold.
 
 
-@dataclass(eq=False, repr=False)
-class Applied(Message):
+class Applied(FeedMessage):
     """From the feed: other settings hold."""
 
     request: Apply
 
 
-@dataclass(eq=False, repr=False)
-class ShowWhatIf(Message):
+class ShowWhatIf(FeedMessage):
     """Show the session as it would have been under other settings; None shows what happened."""
 
     settings: Settings | None
 
 
-@dataclass(eq=False, repr=False)
-class CompareSessions(Message):
+class CompareSessions(FeedMessage):
     """Compare two sessions, by the paths of their logs and their ids."""
 
     paths: tuple[str, ...]
     ids: tuple[str, ...]
 
 
-@dataclass(eq=False, repr=False)
-class SetBookmark(Message):
+class SetBookmark(FeedMessage):
     """Remember a place, with a person's note."""
 
     place: int
     note: str = ""
 
 
-@dataclass(eq=False, repr=False)
-class RemoveBookmark(Message):
+class RemoveBookmark(FeedMessage):
     """Forget the bookmarks that stand at a place."""
 
     place: int
@@ -179,35 +169,30 @@ class RemoveBookmark(Message):
     note: str = ""  # Blank: what the agent is at there.
 
 
-@dataclass(eq=False, repr=False)
-class ReturnTo(Message):
+class ReturnTo(FeedMessage):
     """Go back to a bookmark, once the state there was checked."""
 
     name: str
 
 
-@dataclass(eq=False, repr=False)
-class Bookmarked(Message):
+class Bookmarked(FeedMessage):
     """From the feed: the session's bookmarks, in order of place."""
 
     bookmarks: tuple[Bookmark, ...]
 
 
-@dataclass(eq=False, repr=False)
-class LookedBefore(Message):
+class LookedBefore(FeedMessage):
     """From the feed: how far the person had seen this session when they last left it."""
 
     look: Look
     new: int  # Events recorded since.
 
 
-@dataclass(eq=False, repr=False)
-class Changed(Message):
+class Changed(FeedMessage):
     """From the watcher: something may have been written."""
 
 
-@dataclass(eq=False, repr=False)
-class AnswerPermit(Message):
+class AnswerPermit(FeedMessage):
     """Answer the question that waits, where one does: once, session or deny."""
 
     choice: str
@@ -220,16 +205,14 @@ class ShowsPreview(Protocol):
     def previewed(self, words: str, effect: tuple[str, ...]) -> None: ...
 
 
-@dataclass(eq=False, repr=False)
-class PreviewSteer(Message):
+class PreviewSteer(FeedMessage):
     """Try a sentence on the session's end, and tell what it would do."""
 
     words: str
     asker: ShowsPreview
 
 
-@dataclass(eq=False, repr=False)
-class SteerPreviewed(Message):
+class SteerPreviewed(FeedMessage):
     """From the feed: what a sentence would do."""
 
     words: str
@@ -237,14 +220,12 @@ class SteerPreviewed(Message):
     effect: tuple[str, ...]
 
 
-@dataclass(eq=False, repr=False)
-class DayReckoned(Message):
+class DayReckoned(FeedMessage):
     """From a worker: what all agents cost today."""
 
     day: DaySpent
 
 
-@dataclass(eq=False, repr=False)
 class OthersSeen(Latest):
     """From a thread: all recent sessions as they stand now."""
 
@@ -252,14 +233,12 @@ class OthersSeen(Latest):
     now: float
 
 
-@dataclass(eq=False, repr=False)
 class HooksTold(Latest):
     """From the intake: what agents' hooks tell now."""
 
     board: HookBoard
 
 
-@dataclass(eq=False, repr=False)
 class Arrived(Latest):
     """From the feed: what is to be seen now."""
 
@@ -268,8 +247,7 @@ class Arrived(Latest):
     feed: object = None  # Who posted it; a feed that was stopped may still have posted.
 
 
-@dataclass(eq=False, repr=False)
-class Noticed(Message):
+class Noticed(FeedMessage):
     """From the feed: something the person should hear."""
 
     kind: str
@@ -277,8 +255,7 @@ class Noticed(Message):
     text: str
 
 
-@dataclass(eq=False, repr=False)
-class Failed(Message):
+class Failed(FeedMessage):
     """From the feed: a sentence for the person; nothing was lost but what it names."""
 
     text: str

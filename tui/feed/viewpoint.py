@@ -81,36 +81,6 @@ class Reel:
         return bisect_right(self._ends, place)
 
 
-class Player:
-    """A playhead that advances with elapsed time."""
-
-    __slots__ = ("_place", "playing", "reel", "speed")
-
-    def __init__(self, reel: Reel, speed: float = 1.0) -> None:
-        self.reel = reel
-        self.speed = speed
-        self.playing = False
-        self._place = 0.0
-
-    def seek(self, index: int) -> None:
-        """Move the playhead behind the first `index` events."""
-        self._place = self.reel.place(index)
-
-    def advance(self, seconds: float) -> int:
-        """Let real time go by; the events that have then been shown."""
-        if self.playing:
-            self._place = min(self._place + seconds * self.speed, self.reel.length)
-            if self._place >= self.reel.length:
-                self.playing = False
-        return self.reel.index(self._place)
-
-    def faster(self, steps: int) -> float:
-        """The next speed up (1) or down (-1)."""
-        nearest = min(range(len(SPEEDS)), key=lambda number: abs(SPEEDS[number] - self.speed))
-        self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, nearest + steps))]
-        return self.speed
-
-
 _SAVED = 5.0  # Seconds between two writes while a person moves about.
 _LINES = 6
 
@@ -269,23 +239,15 @@ class Playhead:
         self.loading = True  # What was there at the opening is still being read.
         self.index = 0  # Events before it.
         self.following = not playing
+        self.playing = playing
+        self.speed = settings.speed
         self._reel = Reel(settings.idle)
-        self._player = Player(self._reel, settings.speed)
-        self._player.playing = playing
-        self._film = 0.0
+        self._film = 0.0  # Where on the reel it stands.
 
     @property
     def total(self) -> int:
         """Events recorded so far."""
         return len(self._reel)
-
-    @property
-    def playing(self) -> bool:
-        return self._player.playing
-
-    @property
-    def speed(self) -> float:
-        return self._player.speed
 
     @property
     def mode(self) -> Mode:
@@ -322,11 +284,11 @@ class Playhead:
         self.index = max(0, min(to, self.total))
         self._place()
         if not self.live and self.index == self.total and not self.loading:
-            self._player.playing = False
+            self.playing = False
 
     def step(self, by: int) -> None:
         """Go on or back by some events, and hold there; a step beyond the end follows on."""
-        self._player.playing = False
+        self.playing = False
         beyond = self.index + by > self.total and self.index == self.total
         to = max(0, min(self.index + by, self.total))
         self.following = beyond and self.live
@@ -335,7 +297,7 @@ class Playhead:
 
     def to_end(self) -> None:
         """Go to the newest event and stay there."""
-        self._player.playing = False
+        self.playing = False
         self.following = True
         self.index = self.total
         self._place()
@@ -345,7 +307,7 @@ class Playhead:
         if self.following and self.live:
             self.following = False
         elif self.playing:
-            self._player.playing = False
+            self.playing = False
         elif self.index >= self.total and self.live:
             self.to_end()
         else:
@@ -353,29 +315,28 @@ class Playhead:
             if self.index >= self.total and not self.loading:
                 self.index = 0
             self._place()
-            self._player.playing = True
+            self.playing = True
 
     def faster(self, steps: int) -> None:
         """The next speed up (1) or down (-1)."""
-        self._player.faster(steps)
+        nearest = min(range(len(SPEEDS)), key=lambda number: abs(SPEEDS[number] - self.speed))
+        self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, nearest + steps))]
 
     def advance(self, seconds: float) -> bool:
         """Let real time go by; whether anything moved."""
         if not self.playing:
             return False
         before = self._film
-        self.index = self._player.advance(seconds)
-        self._film = min(self._film + seconds * self.speed, self._reel.length)
-        if not self.playing:
-            if self.loading:
-                self._player.playing = True
-            elif self.live:
-                self.to_end()
-            return True
-        return self._film != before
+        self._film = min(before + seconds * self.speed, self._reel.length)
+        self.index = self._reel.index(self._film)
+        if self._film < self._reel.length:
+            return self._film != before
+        self.playing = self.loading
+        if self.live and not self.loading:
+            self.to_end()
+        return True
 
     def _place(self) -> None:
-        self._player.seek(self.index)
         self._film = self._reel.place(self.index)
 
 

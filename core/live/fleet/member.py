@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from copy import copy
 from pathlib import Path, PurePath
 
@@ -11,16 +10,14 @@ from msgspec.structs import replace
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
 from core.engine.percept import AXES
-from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
 from core.live.fleet.costs import WholeCost
 from core.live.fleet.row import BUCKETS, FleetRow, KeptRow, KeptRows
-from core.live.source import Followed
-from core.live.status import Limits, Status, StatusFacts, status_of
-from core.live.status_facts import StatusTracker
+from core.live.source import Followed, state_on_disk
+from core.live.status import Limits, StatusFacts, status_of
 from core.logs.discovery import Found
 from core.logs.finder import Finder
 from core.logs.format import Diagnostics, Kit
@@ -77,16 +74,6 @@ class SessionModel:
     def behind(self) -> bool:
         """There is more to be read at once."""
         return self.driver.source.behind
-
-    @property
-    def society(self) -> Society:
-        """The minds as the last event left them."""
-        return self.driver.society
-
-    @property
-    def tracker(self) -> StatusTracker:
-        """How its last turn closed, and since when it is in trouble."""
-        return self.driver.tracker
 
     def advance(self, most: int) -> None:
         """Take in what came, at most so many events."""
@@ -151,21 +138,16 @@ class SessionModel:
         self.fresh = False
         return self.driver.facts(heard)
 
-    def with_words(self, status: Status) -> Status:
-        """A status with the words of what the person is needed for."""
-        words = self.driver.need_words(status)
-        return replace(status, words=words) if words else status
-
     def axes(self, now: float) -> tuple[float, float]:
         """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""
         step = self.driver.last_main
         if step is None:
             return 0.0, 0.0
         percept = step.percept
-        if now - percept.at < _FADED or self.tracker.synthetic:
+        if now - percept.at < _FADED or self.driver.tracker.synthetic:
             return percept.axes[_FRUSTRATION], percept.axes[_FLOW]
         if not self._axes_at <= now < self._axes_at + _FADED or self._axes_at < percept.at:
-            values = self.society.engine(MAIN).receptor.read(now).axes
+            values = self.driver.society.engine(MAIN).receptor.read(now).axes
             self._axes = values[_FRUSTRATION].value, values[_FLOW].value
             self._axes_at = now
         return self._axes
@@ -176,11 +158,11 @@ class SessionModel:
         step = self.driver.last_main
         if step is None:
             return "", ""
-        return self.society.engine(MAIN).story(step).state, step.percept.pattern
+        return self.driver.society.engine(MAIN).story(step).state, step.percept.pattern
 
     def burn(self, now: float) -> float:
         """Tokens a minute, all agents together."""
-        edge = (self.tracker.last if self.tracker.synthetic else now) - self._stretch
+        edge = (self.driver.tracker.last if self.driver.tracker.synthetic else now) - self._stretch
         while self._spent and self._spent[0][0] < edge:
             self._spent.popleft()
         return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch
@@ -225,14 +207,14 @@ def _is_near(event: Event) -> bool:
     return place is not None and not place.entry
 
 
-def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:
+def cut(session: LogSession, most: int) -> tuple[LogSession, bool]:
     """The same session with only the end of its long logs, from a line's beginning; whether any was cut."""
-    logs = tuple(_end_of(log, most, size) for log in session.logs)
+    logs = tuple(_end_of(log, most) for log in session.logs)
     return session._replace(logs=logs), logs != session.logs
 
 
-def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
-    whole = size(log.path)
+def _end_of(log: Log, most: int) -> Log:
+    _, whole = state_on_disk((log.path,))
     if whole <= most or not log.whole or log.format.style != "lines" or is_packed(log.path):
         return log
     try:
@@ -249,9 +231,6 @@ def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
 
 
 _MB = 1_000_000
-
-
-_MEMBER_MB = 1_000_000
 _REDRAWN = 5.0  # Seconds after which a quiet session's figures are read again.
 
 
@@ -280,7 +259,7 @@ class Member:
         self._whole: SessionModel | None = None  # The same session from its beginning, until it has caught up.
         self._cut = False
         self._caught_up = False
-        self._changed = listing.modified
+        self.changed = listing.modified  # When its logs last changed on disk.
         self._row: FleetRow | None = None
         self._taken = 0.0
         self._copied = copied
@@ -309,11 +288,6 @@ class Member:
         if self.awake and self._cut and not self.filling:
             self._fill_active()
 
-    @property
-    def changed(self) -> float:
-        """When its logs last changed on disk."""
-        return self._changed
-
     def work(self, most: int) -> None:
         """Read on, at most so many events."""
         if self._model is None and self._recall():
@@ -321,11 +295,11 @@ class Member:
         model = self._model or self._open()
         model.advance(most)
         self.due = model.behind
-        if self._cut and not (self.due or model.tracker.events):
+        if self._cut and not (self.due or model.driver.tracker.events):
             self._open_whole()
             return
         self._caught_up = self._caught_up or not self.due
-        self._changed = model.driver.changed
+        self.changed = model.driver.changed
         self.heard = max(self.heard, model.driver.heard)
 
     def _recall(self) -> bool:
@@ -392,7 +366,7 @@ class Member:
         if session is None:
             self._model = self._make(listing.path)
             return self._model
-        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MEMBER_MB), _size)
+        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB))
         if listing.active:
             self.heard = listing.last
         if self._cut:
@@ -403,7 +377,7 @@ class Member:
     def _fill_active(self) -> None:
         """Read the whole log behind its end, once somebody works there."""
         listing = self.found
-        if listing.active and listing.size <= self._settings.screen.fleet.whole * _MEMBER_MB:
+        if listing.active and listing.size <= self._settings.screen.fleet.whole * _MB:
             session = self._session()
             self._whole = None if session is None else self._make(session)
 
@@ -416,7 +390,7 @@ class Member:
     def _make(self, session: LogSession | Path) -> SessionModel:
         name = session.id if isinstance(session, LogSession) else self.found.session
         inputs = self._initial_states.of(name)
-        return SessionModel(session, self._own_kit(), self._initial_states, inputs, self._changed)
+        return SessionModel(session, self._own_kit(), self._initial_states, inputs, self.changed)
 
     def _session(self) -> LogSession | None:
         try:
@@ -450,7 +424,7 @@ class Member:
         facts = model.facts(self.heard or listing.last)
         if model.behind and facts.close:
             facts = replace(facts, close="")
-        engine = model.society.engine(MAIN)
+        engine = model.driver.society.engine(MAIN)
         gauge = engine.mind.heart.gauge
         governor = engine.governor.read()
         frustration, flow = model.axes(now)
@@ -464,7 +438,7 @@ class Member:
             agent=model.tool or listing.agent,
             project=model.project or listing.project,
             facts=facts,
-            status=model.with_words(status_of(facts, now, self._limits)),
+            status=model.driver.with_words(status_of(facts, now, self._limits)),
             model=model.model,
             state=state,
             pattern=pattern,
@@ -517,10 +491,3 @@ def _blank_row(listing: Found, facts: StatusFacts, now: float, limits: Limits) -
 
 def _key(listing: Found) -> str:
     return f"{listing.path}\n{listing.session}"
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -65,11 +65,7 @@ class Fold(NamedTuple):
     """One line for all sessions at rest."""
 
     rows: tuple[FleetRow, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the line."""
-        return "at rest"
+    name: str = "at rest"
 
 
 Item: TypeAlias = FleetRow | Heading | Fold

@@ -169,14 +169,27 @@ class Roster:
                 self._do_for(member, partial(member.work, _SLICE))
                 if time.monotonic() >= end:
                     return True
+        return self._read_on(end)
+
+    def _read_on(self, end: float) -> bool:
+        """Read whole logs behind their ends, then for what they cost; whether the time was over first.
+
+        After a fault the end of a log is still followed, and what it cost is still shown.
+        """
         for member in self._members.values():
             while member.filling:
-                self._read_whole(member)
+                try:
+                    member.fill(_SLICE)
+                except Exception:  # noqa: BLE001
+                    member.leave_whole()
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
             while member.uncounted:
-                self._count(member)
+                try:
+                    member.count(_SLICE)
+                except Exception:  # noqa: BLE001
+                    member.leave_uncounted()
                 if time.monotonic() >= end:
                     return True
         return False
@@ -195,20 +208,6 @@ class Roster:
         except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
             member.give_up(_cannot("follow it", fault))
             return member.row(now)
-
-    def _read_whole(self, member: Member) -> None:
-        """Read on in the whole log of one session; after a fault the end of the log is still followed."""
-        try:
-            member.fill(_SLICE)
-        except Exception:  # noqa: BLE001
-            member.leave_whole()
-
-    def _count(self, member: Member) -> None:
-        """Read on for the cost of one session; after a fault what its end cost is still shown."""
-        try:
-            member.count(_SLICE)
-        except Exception:  # noqa: BLE001
-            member.leave_uncounted()
 
     def settle(self, now: float) -> None:
         """Put inactive sessions to rest, and the quietest if too many are awake."""
