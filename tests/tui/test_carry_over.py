@@ -232,7 +232,7 @@ def test_bookmarks_the_cache_and_the_fleet_go_on_from_what_was_given(
         once(roster)
         (member,) = roster._members.values()
         assert member._model is not None
-        assert (cbor2.dumps(member._model.society.dump(), canonical=True) == expected) is same
+        assert (cbor2.dumps(member._model.driver.society.dump(), canonical=True) == expected) is same
 
 
 @pytest.mark.parametrize("which", ["blob", "json"])
