@@ -250,7 +250,11 @@ class Shell:
             if words and words[0] not in _CONTROL:
                 words = [basename(words[0]), *words[1:]]
                 named = _written(_plain_git(words) if words[0] == "git" else words)
-                targets |= {target: surely for target, surely in named.items() if not _NO_PATH.search(target)}
+                for target, surely in named.items():
+                    above, pattern, _ = target.partition("*")
+                    path = (above.rpartition("/")[0] or ".") if pattern else target
+                    if not _NO_PATH.search(path):
+                        targets[path] = targets.get(path, False) or (surely and not pattern)
             for target, surely in targets.items():
                 path = _under(folder, target)
                 paths[path] = surely or paths.get(path, False)
@@ -359,7 +363,7 @@ def _written(words: list[str]) -> dict[str, bool]:
             return dict.fromkeys([word for word in operands if word not in rest] or ["."], False)
     if program in ("sed", "perl", "awk", "gawk"):
         in_place = any(options_match(word, "-i") for word in words[1:4])
-        return dict.fromkeys(_operands(words, program)[1:], True) if in_place else {}
+        return dict.fromkeys([word for word in operands if word][1:], True) if in_place else {}
     if program in ("curl", "wget", "dd"):
         option = {"curl": "-o", "wget": "-O", "dd": ""}[program]
         return {

@@ -46,7 +46,8 @@ def serve(
         who = {"project": project, "session": session}
         answer = _answer(message["method"], message.get("params"), ask, who, history)
         if answer is None:
-            yield _failed(message["id"], -32601, "no such method")
+            is_call = message["method"] == "tools/call"
+            yield _failed(message["id"], *((-32602, "no such tool") if is_call else (-32601, "no such method")))
         else:
             yield json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer})
 
@@ -83,9 +84,9 @@ def _tool(name: str, sentence: str, properties: dict[str, Any], required: tuple[
     return {"name": name, "description": sentence, "inputSchema": schema, "annotations": {"readOnlyHint": True}}
 
 
-def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any]:
+def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any] | None:
     if name not in TOOLS:
-        return _text(f"There is no tool {name[:40]}.", failed=True)
+        return None
     path = arguments.get("path")
     state = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
     if not isinstance(state, dict) or not state.get("known"):

@@ -342,6 +342,8 @@ class SessionChanges:
         if event.outcome not in ("success", "empty"):
             self.uncounted += 1
             return
+        if event.program and not event.targets:
+            self._read_command(event, place)
         for edit in _edits(event, self._reader):
             self._add(edit, event, place)
 
@@ -596,7 +598,7 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
         return [typed]
     if event.program or not isinstance(arguments_of_call, dict):
         kind: EditKind = "command" if event.program else "unknown"
-        return [FileEdit(path, kind) for path in event.targets[-1 if event.program == "cp" else 0 :]]
+        return [FileEdit(path, kind) for path in event.targets]
     path = event.targets[0] if event.targets else _first(arguments_of_call, _PATHS) or ""
     if not path:
         return []

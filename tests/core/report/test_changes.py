@@ -146,6 +146,8 @@ def test_says_what_the_log_does_not_carry(
         ("cp b.py /p/a.py; make", False, "a command wrote it (event 4)"),
         ("sed -i s/x/y/ a.py && pytest", True, "a command may have changed it (event 4)"),
         ("git checkout -- a.py", False, "a command may have changed it (event 4)"),
+        ("sed -i s/x/y/ *.py", False, "a command may have changed it (event 4)"),
+        ("perl -pi -e s/x/y/ src/**/*.py", False, ""),
         ("git stash", False, "a command may have changed it (event 4)"),
         ("uv run ruff format . && git commit -qam x", False, "a command may have changed it (event 4)"),
         (
