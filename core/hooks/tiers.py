@@ -348,18 +348,7 @@ class _Judge:
                 return inner
         tier: CallTier = entry.get("tier", "write")
         why = f"{name} may write" if tier == "write" else f"{name} needs you"
-        lowered = parsed.has(entry.get("lower", "")) or (
-            "lower_operands" in entry
-            and bool(parsed.operands[:1])
-            and parsed.operands[0] in entry["lower_operands"].split()
-        )
-        modules = _list(entry.get("read_modules", ""))
-        lowered = lowered or (
-            len(parsed.operands) < 2 and any(one == "-m" and name in modules for one, name in parsed.options)
-        )
-        lowered = lowered or (entry.get("code_kind") == "sql" and self._only_asks(entry, parsed, part))
-        lowered = lowered or ("lower_single" in entry and len(parsed.operands) == 1 and not parsed.options)
-        lowered = lowered or ("lower_bare" in entry and not parsed.operands)
+        lowered = self._only_reads(entry, parsed, part)
         if lowered or self._runs_module(entry, parsed):
             tier = "read"
             if lowered and runs:
@@ -390,6 +379,17 @@ class _Judge:
             option == "-m" and value in _table()["program"] for option, value in parsed.options
         )
 
+    def _only_reads(self, entry: _Entry, parsed: _Words, part: Simple) -> bool:
+        """Whether the arguments make a program that may write one that reads."""
+        modules = {value for option, value in parsed.options if option == "-m"}
+        return (
+            parsed.has(entry.get("lower", ""))
+            or ("lower_bare" in entry and not parsed.operands)
+            or ("lower_single" in entry and len(parsed.operands) == 1 and not parsed.options)
+            or (len(parsed.operands) < 2 and bool(modules & _list(entry.get("read_modules", ""))))
+            or (entry.get("code_kind") == "sql" and self._only_asks(entry, parsed, part))
+        )
+
     def _only_asks(self, entry: _Entry, parsed: _Words, part: Simple) -> bool:
         """Whether a client of a database is given only queries."""
         signs, texts = _table()["signs"], self._program_texts(entry, parsed, _list(entry.get("code", "")))
@@ -406,21 +406,13 @@ class _Judge:
         )
 
     def _raise(self, entry: _Entry, name: str, parsed: _Words) -> None:
+        spared = parsed.has(entry.get("spares", ""))
+        operands = [] if spared else [text for one in parsed.operands for text in (one, one.lower())]
         for key in ("write", "privileged", "own"):
             rules = entry.get(key, "")
-            spared = parsed.has(entry.get("spares", ""))
-            operands = [rule for rule in rules.split() if not rule.startswith("-") and not spared]
-            if parsed.has(rules) or any(
-                fnmatchcase(one, rule) or fnmatchcase(one.lower(), rule)
-                if not entry.get("exact_operands")
-                else one == rule
-                for one in parsed.operands
-                for rule in operands
-            ):
-                if key == "write":
-                    self.lift("write", f"this call of {name} writes")
-                else:
-                    self.lift("privileged", f"this call of {name} destroys something", own=key == "own")
+            if parsed.has(rules) or any(fnmatchcase(one, rule) for rule in rules.split() for one in operands):
+                does = "writes" if key == "write" else "destroys something"
+                self.lift("write" if key == "write" else "privileged", f"this call of {name} {does}", own=key == "own")
         for rule in entry.get("privileged_values", "").split():
             option, _, value = rule.partition("=")
             texts = [text.upper() if value.isupper() else text for one, text in parsed.options if one == option]
