@@ -16,7 +16,7 @@ from blake3 import blake3
 from core.errors import StoreError
 from core.folders import own_folder
 from core.store import atomic
-from core.store.base import CheckedFile, JsonFile, key_of_session, locked, pack_checked, unpack_checked
+from core.store.base import CheckedFile, JsonFile, T, key_of_session, locked, pack_checked, unpack_checked
 from core.store.compensation import Chain, Undo, recover
 
 SCHEMA = 1  # Written into each file; one with a higher one was made by a newer nooscope and is left alone.
@@ -70,12 +70,7 @@ class Bookmarks:
 
     def read(self) -> tuple[Bookmark, ...]:
         """All of them, by place and name."""
-        bookmarks: list[Bookmark] = []
-        for row in bookmark_rows(self.content()):
-            try:
-                bookmarks.append(msgspec.convert(row, Bookmark))
-            except msgspec.ValidationError as error:
-                self.notices.append(f"a bookmark in {self.path} could not be read and was left out: {error}")
+        bookmarks = self._readable(bookmark_rows(self.content()), Bookmark, "a bookmark")
         return tuple(sorted(bookmarks, key=lambda mark: (mark.place, mark.name)))
 
     def put(self, bookmark: Bookmark) -> None:
@@ -134,6 +129,16 @@ class Bookmarks:
             with self._locked():
                 return self._sound_content()
 
+    def _readable(self, rows: Rows, kind: type[T], what: str) -> list[T]:
+        """Return rows as values of a type, with a notice for each that is none."""
+        values: list[T] = []
+        for row in rows:
+            try:
+                values.append(msgspec.convert(row, kind))
+            except msgspec.ValidationError as error:
+                self.notices.append(f"{what} in {self.path} could not be read and was left out: {error}")
+        return values
+
     def _change(self, change: Callable[[Rows], Rows]) -> None:
         """Read again what others may have written, change it, and replace it."""
         with self._locked():
@@ -169,9 +174,9 @@ class Bookmarks:
             yield
 
 
-def bookmark_rows(content: dict[str, Any]) -> Rows:
-    """Return the bookmarks of a file as rows."""
-    rows = content.get("bookmarks")
+def bookmark_rows(content: dict[str, Any], table: str = "bookmarks") -> Rows:
+    """Return the bookmarks, or another table, of a file as rows."""
+    rows = content.get(table)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

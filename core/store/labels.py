@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from core.errors import StoreError
-from core.store.bookmarks import SCHEMA, Bookmarks, bookmarks_folder
+from core.store.bookmarks import SCHEMA, Bookmarks, bookmark_rows, bookmarks_folder
 
 Verdict = Literal["right", "wrong", "missed"]
 
@@ -52,42 +52,32 @@ class Labels(Bookmarks):
 
     def judged(self) -> tuple[Label, ...]:
         """All of them, by place."""
-        labels: list[Label] = []
-        for row in _label_rows(self.content()):
-            try:
-                labels.append(msgspec.convert(row, Label))
-            except msgspec.ValidationError as error:
-                self.notices.append(f"a label in {self.path} could not be read and was left out: {error}")
-        return tuple(sorted(labels))
+        return tuple(sorted(self._readable(bookmark_rows(self.content(), _TABLE), Label, "a label")))
 
     def judge(self, label: Label) -> None:
         """Store a label; an earlier one of the same firing is replaced."""
-        self._put([label], drop=label)
+        self._replace(label, [label])
 
     def withdraw(self, label: Label) -> None:
         """Take a judgement back."""
-        self._put([], drop=label)
+        self._replace(label, [])
 
     def session(self) -> SessionLabel | None:
         """Return the label of the whole session."""
         row = self.content().get(_SESSION)
-        try:
-            return None if row is None else msgspec.convert(row, SessionLabel)
-        except msgspec.ValidationError as error:
-            self.notices.append(f"the session's label in {self.path} could not be read and was left out: {error}")
-            return None
+        labels = self._readable([] if row is None else [row], SessionLabel, "the session's label")
+        return labels[0] if labels else None
 
     def judge_session(self, label: SessionLabel | None) -> None:
         """Replace the label of the whole session; None withdraws it."""
         with self._locked():
             self._file.write({**self._sound_content(), _SESSION: msgspec.to_builtins(label)})
 
-    def _put(self, labels: list[Label], drop: Label | None = None) -> None:
+    def _replace(self, old: Label, new: list[Label]) -> None:
         with self._locked():
             content = self._sound_content()
-            rows = [row for row in _label_rows(content) if drop is None or not _is_same_label(row, drop)]
-            rows += [msgspec.to_builtins(label) for label in labels]
-            self._file.write({**content, _TABLE: rows})
+            rows = [row for row in bookmark_rows(content, _TABLE) if not _is_same_label(row, old)]
+            self._file.write({**content, _TABLE: rows + msgspec.to_builtins(new)})
 
 
 def all_labels(notices: list[str], folder: Path | None = None) -> Iterator[tuple[Labels, list[Label]]]:
@@ -150,11 +140,6 @@ def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near
         else:
             misses += 1
     return Score(hits, misses, false)
-
-
-def _label_rows(content: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = content.get(_TABLE)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _is_same_label(row: dict[str, Any], label: Label) -> bool:
