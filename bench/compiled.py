@@ -28,7 +28,7 @@ ROOMS = ("engine/receptor", "engine/mind", "engine/governor", "engine/affect", "
 # Of other rooms, what runs for every event.
 FILES = {
     "engine": ("state",),
-    "engine/society": ("story", "engine"),
+    "engine/society": ("story", "engine", "society"),
     "timeline": ("columns", "keyframes", "marks", "run"),
 }
 # What stays as it is; readers of logs gained 6 %, and would no longer be as lenient.
@@ -106,9 +106,9 @@ _CONSTANT = "_?[A-Z][A-Z0-9_]*"
 
 
 def make_final(module: Any, lines: list[str], paths: Sequence[str]) -> list[str]:
-    """Make constants final, and give classes that are not compiled final names in functions; return their lines.
+    """Make constants final, and give classes that are not compiled final names in functions.
 
-    Compiled code looks any other global up by its name, each time.
+    Compiled code looks any other global up by its name, each time. Returns what names the module's own classes.
     """
     for place, line in enumerate(lines):
         if not (match := re.match(rf"((?:{_CONSTANT}, )*)({_CONSTANT})(?:: ([^=]+))? = ", line)):
@@ -143,7 +143,11 @@ def make_final(module: Any, lines: list[str], paths: Sequence[str]) -> list[str]
     for place, column, _ in sorted(used, reverse=True):
         data = lines[place].encode()
         lines[place] = (data[:column] + b"_final_" + data[column:]).decode()
-    return [final[name] for name in sorted({name for _, _, name in used})]
+    names = sorted({name for _, _, name in used})
+    own = [name for name in names if classes[name].__module__ == module.__name__]
+    imports = max(node.end_lineno or 0 for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    lines.insert(imports, "; ".join([final[name] for name in names if name not in own]))
+    return [final[name] for name in own]
 
 
 def _is_vector(value: object) -> bool:

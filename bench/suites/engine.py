@@ -14,6 +14,7 @@ from core.engine.society.engine import Engine
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
+from core.report.checkup import engine_compiled
 from core.settings import Settings
 
 COUNT = 50_000
@@ -51,7 +52,8 @@ def _real(settings: Settings) -> list[Figure]:
     seconds = best_of(step, 3)
     note = f"{count:,} events of {len(runs)} sessions of Claude Code"
     name = "engine steps on real events"
-    return [Figure(name, count / seconds, "a second", 20_000, "higher", "a bare loop", seconds / bare, note)]
+    aim = 60_000 if engine_compiled() else 18_000
+    return [Figure(name, count / seconds, "a second", aim, "higher", "a bare loop", seconds / bare, note)]
 
 
 def _families(settings: Settings) -> list[Figure]:

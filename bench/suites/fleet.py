@@ -1,4 +1,4 @@
-"""What it costs to watch twenty sessions that all write."""
+"""What it costs to watch many sessions that all write."""
 
 from __future__ import annotations
 
@@ -24,30 +24,33 @@ from tui.app import NooscopeApp
 from tui.screens.fleet import FleetScreen
 from tui.widgets.fleet.fleet_table import FleetTable
 
-SESSIONS = 20
-RATE = 20  # Events a second in each.
+WATCHED = ((20, 20), (200, 1))  # Sessions, and events a second in each.
 SECONDS = 15.0
 _STEP = 0.25
 _A_EVENT = 3.5  # Lines of a made-up log that make an event, as counted.
 
 
 def figures() -> list[Figure]:
+    return [figure for sessions, rate in WATCHED for figure in _figures(sessions, rate)]
+
+
+def _figures(sessions: int, rate: int) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="nooscope-bench-") as name:
         home = Path(name)
-        writer = subprocess.Popen([sys.executable, "-m", "bench.suites.fleet", str(home)])
+        writer = subprocess.Popen([sys.executable, "-m", "bench.suites.fleet", str(home), str(sessions), str(rate)])
         try:
-            share, rows, pictures, late = asyncio.run(_watch(home))
+            share, rows, pictures, late = asyncio.run(_watch(home, sessions))
         finally:
             writer.terminate()
             writer.wait()
-    note = f"{rows} sessions, {RATE} events a second each, {pictures / SECONDS:.1f} pictures a second"
+    note = f"{rows} sessions, {rate} events a second each, {pictures / SECONDS:.1f} pictures a second"
     return [
-        Figure("fleet of 20 live sessions", 100 * share, "% of a core", 25, note=note),
-        Figure("fleet, slowest answer to a key", 1000 * late, "ms", 100, note="while all of them write"),
+        Figure(f"fleet of {sessions} live sessions", 100 * share, "% of a core", 25, note=note),
+        Figure(f"fleet of {sessions}, slowest answer to a key", 1000 * late, "ms", 100, note="while all of them write"),
     ]
 
 
-async def _watch(home: Path) -> tuple[float, int, int, float]:
+async def _watch(home: Path, sessions: int) -> tuple[float, int, int, float]:
     """Share of a core, sessions seen, pictures made, and the longest wait for a key."""
     settings = Settings()
     app = NooscopeApp(None, settings, fleet=Roster(settings, {}, home), theme_folder=home / "themes")
@@ -55,7 +58,7 @@ async def _watch(home: Path) -> tuple[float, int, int, float]:
     async with app.run_test(size=(160, 50)):
         screen = app.screen
         assert isinstance(screen, FleetScreen)
-        while len(screen.rows) < SESSIONS or any(row.status.reading for row in screen.rows):
+        while len(screen.rows) < sessions or any(row.status.reading for row in screen.rows):
             await asyncio.sleep(0.1)
         screen.order = Order(sorting="project")
         screen.query_one(FleetTable).go(0)
@@ -89,16 +92,16 @@ async def _answer(screen: FleetScreen) -> float:
     return time.monotonic() - pressed
 
 
-def write(home: Path) -> None:
-    """Let twenty logs grow until told to stop."""
+def write(home: Path, sessions: int, rate: int) -> None:
+    """Let so many logs grow until told to stop."""
     logs: list[tuple[Path, Iterator[bytes]]] = []
-    for number in range(SESSIONS):
+    for number in range(sessions):
         folder = home / ".claude" / "projects" / f"project-{number % 6}"
         folder.mkdir(parents=True, exist_ok=True)
         logs.append((folder / f"00000000-0000-4000-8000-{number + 1:012d}.jsonl", lines(number + 1)))
     written, start = 0.0, time.monotonic()
     while True:
-        wanted = (time.monotonic() - start + 5.0) * RATE * _A_EVENT
+        wanted = (time.monotonic() - start + 5.0) * rate * _A_EVENT
         count = int(wanted - written)
         written += count
         for path, source in logs:
@@ -110,4 +113,4 @@ def write(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

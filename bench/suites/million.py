@@ -31,5 +31,5 @@ def figures() -> list[Figure]:
             note=f"{COUNT / sum(marks):,.0f} events/s over all, {resident():,.0f} MB",
         ),
         Figure("seek in a million events, p50", quantile(waits, 0.5), "ms"),
-        Figure("seek in a million events, p99", quantile(waits, 0.99), "ms", 16),
+        Figure("seek in a million events, p99", quantile(waits, 0.99), "ms", 12),
     ]

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 
 from core.engine.affect import describe_entry
 from core.engine.mind.fabric import ThinkingStarted
+from core.engine.society import AgentReading
 from core.engine.society.engine import Frame
-from core.engine.society.society import AgentReading
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.cost import charge_of
 from core.report.event_words import task_words

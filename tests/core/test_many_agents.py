@@ -11,7 +11,7 @@ import pytest
 
 from bench.workload import session
 from core.engine.society import AgentReading, Society
-from core.engine.society.society import tree
+from core.engine.society.reading import tree
 from core.engine.values import Derived
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.report.analysis import AgentSummary, Summary

@@ -227,7 +227,7 @@ class Affect(Stateful):
     def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
         self.policy = policy or BUILT_IN
         bound = self._settings = _bound(self.policy, settings)
-        self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
+        self._fields = control_fields(bound)
         self._observer = Observer(bound.observation)
         self._noise = Noise(bound.noise, seed)
         self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)

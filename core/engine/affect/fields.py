@@ -6,8 +6,8 @@ from math import exp
 from typing import Literal, TypeAlias, get_args
 
 from core.engine.state import Stateful
-from core.engine.values import Value
-from core.settings.affect import TRIGGERS, FieldSettings, FieldsSettings
+from core.engine.values import Derived, Value
+from core.settings.affect import TRIGGERS, AffectSettings, FieldSettings
 
 FieldName = Literal[
     "uncertainty_sensitivity",
@@ -27,24 +27,16 @@ Vector: TypeAlias = tuple[float, float, float, float, float, float, float]
 MASKS = {"inherited": 1.0, "excluded": 0.0}
 
 
-class ControlField(Stateful):
-    """One modulation axis: its value, its envelope, its pace and who may move it."""
+class _Traits:
+    """What policy says of a field, the same for every agent."""
 
-    STATE = ("magnitude", "updated", "changed", "side", "flips", "stretch")
-
-    def __init__(self, name: FieldName, settings: FieldSettings, attenuation: float) -> None:
+    def __init__(self, name: FieldName, affect: AffectSettings) -> None:
+        settings: FieldSettings = getattr(affect.fields, name)
+        attenuation = affect.inheritance.attenuation
         self.name = name
-        self.rest = settings.rest
-        self.floor = settings.floor
-        self.ceiling = settings.ceiling
-        self.time_constant = settings.time_constant
-        self.slowest = settings.slowest
-        self.rate_limit = settings.rate_limit
-        self.triggers = settings.triggers
-        self.authority = settings.authority
+        self.settings = settings
         self.inherits = MASKS.get(settings.inherits, attenuation)
         self.returns = MASKS.get(settings.returns, attenuation)
-        self.contagion_limit = settings.contagion_limit
         effects = (
             settings.on_failure,
             settings.on_competing,
@@ -59,6 +51,27 @@ class ControlField(Stateful):
         self.refused = sum(
             1 << bit for bit, (gain, ok) in enumerate(zip(effects, admitted, strict=True)) if gain and not ok
         )
+
+
+class ControlField(Stateful):
+    """One modulation axis: its value, its envelope, its pace and who may move it."""
+
+    STATE = ("magnitude", "updated", "changed", "side", "flips", "stretch")
+
+    def __init__(self, traits: _Traits) -> None:
+        settings = traits.settings
+        self.name = traits.name
+        self.rest = settings.rest
+        self.floor = settings.floor
+        self.ceiling = settings.ceiling
+        self.time_constant = settings.time_constant
+        self.slowest = settings.slowest
+        self.rate_limit = settings.rate_limit
+        self.triggers = settings.triggers
+        self.authority = settings.authority
+        self.inherits, self.returns = traits.inherits, traits.returns
+        self.contagion_limit = settings.contagion_limit
+        self.gains, self.refused = traits.gains, traits.refused
         self.magnitude = self.rest
         self.updated = 0.0
         self.changed = 0.0
@@ -104,6 +117,12 @@ class FieldReading(Value, frozen=True):
     change: float  # The last such move, signed.
 
 
-def control_fields(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:
+@Derived
+def _traits(settings: AffectSettings) -> tuple[_Traits, ...]:
+    """The traits of all fields, in the order of FIELDS."""
+    return tuple([_Traits(name, settings) for name in FIELDS])
+
+
+def control_fields(settings: AffectSettings) -> tuple[ControlField, ...]:
     """The seven fields at rest, in the order of FIELDS."""
-    return tuple([ControlField(name, getattr(settings, name), attenuation) for name in FIELDS])
+    return tuple([ControlField(traits) for traits in _traits(settings)])

@@ -182,7 +182,8 @@ class Heart(Stateful):
         self.composition = EVEN
         self.confidence = 0.0  # Felt confidence as affect lets it fade and come back; what the gate goes by.
         self._pace = settings.tiers.confidence_pace
-        self._execution = settings.execution
+        execution = settings.execution
+        self._execution = (execution.failing, execution.least, execution.failures, execution.leave, execution.resume)
         self.executing = True  # False while the agent lacks the confidence to carry out, and only thinks.
         self._serial = 0
         self._due_told = False
@@ -211,16 +212,12 @@ class Heart(Stateful):
             self.confidence += gap if pace > 1.0 else pace * gap
         self.rows = ()
         self.news = ()
-        execution = self._execution
-        failing = (
-            percept.failure_rate >= execution.failing
-            and percept.events >= execution.least
-            and percept.failures >= execution.failures
-        )
+        rate, least, failures, leave, resume = self._execution
+        failing = percept.failure_rate >= rate and percept.events >= least and percept.failures >= failures
         if self.executing:
-            if failing and self.confidence < execution.leave:
+            if failing and self.confidence < leave:
                 self._set_executing(False)
-        elif not failing or self.confidence >= execution.resume:
+        elif not failing or self.confidence >= resume:
             self._set_executing(True)
         self.corrections = ()
         self.dreamt = None

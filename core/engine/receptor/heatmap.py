@@ -208,7 +208,10 @@ class Heatmap(Stateful):
         if len(top) < self._size:
             top.append(leaf)
             return True
-        coldest = min(top, key=lambda other: other.weight)
+        coldest = top[0]
+        for other in top:
+            if other.weight < coldest.weight:
+                coldest = other
         if leaf.weight <= coldest.weight:
             return False
         top[top.index(coldest)] = leaf

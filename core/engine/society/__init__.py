@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from core.engine.society.society import AgentReading, EngineMaker, Society, SocietyReading
+from core.engine.society.reading import AgentReading, SocietyReading
+from core.engine.society.society import EngineMaker, Society
 
 __all__ = ["AgentReading", "EngineMaker", "Society", "SocietyReading"]

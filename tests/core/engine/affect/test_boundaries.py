@@ -39,7 +39,7 @@ def test_only_what_is_larger_than_the_least_is_passed_on(deviation: float, passe
 
 @pytest.mark.parametrize(("off", "side"), [(0.0624, 0), (0.0625, 0), (0.0626, 1), (-0.0625, 0), (-0.0626, -1)])
 def test_a_field_takes_a_side_only_outside_the_band(off: float, side: int) -> None:
-    field = control_fields(AffectSettings().fields, 0.5)[0]
+    field = control_fields(AffectSettings())[0]
     field.rest = 0.5
     field.magnitude = 0.5 + off
     Stabiliser(StabilitySettings(band=0.0625)).watch(field)
@@ -48,8 +48,7 @@ def test_a_field_takes_a_side_only_outside_the_band(off: float, side: int) -> No
 
 def pulled(deviation: float, limit: float = 1.0) -> tuple[float, int]:
     """The step of the first field and why it was cut, by a deviation that reaches it halved."""
-    rules = AffectSettings().fields
-    fields = control_fields(rules, 0.5)
+    fields = control_fields(AffectSettings())
     for field in fields:
         field.magnitude = field.rest
     fields[0].contagion_limit = limit
@@ -121,7 +120,7 @@ def test_a_doubt_that_weighs_nothing_is_not_observed(weight: float, bits: int) -
 
 def moved(*raws: float, before: float = 0.5) -> Updater:
     """Fields that were pushed, each by so much, within bounds of .25 and .75 and a rate of .125."""
-    fields = control_fields(AffectSettings().fields, 0.5)
+    fields = control_fields(AffectSettings())
     for field in fields:
         field.floor, field.ceiling, field.rate_limit = 0.25, 0.75, 0.125
         field.rest = field.magnitude = before
@@ -155,7 +154,7 @@ def test_of_two_fields_moved_equally_far_the_first_is_the_strongest() -> None:
 
 @pytest.mark.parametrize(("flips", "slowed"), [(0.5, False), (1.0, False), (1.5, True)])
 def test_a_field_is_slowed_only_above_so_many_swings(flips: float, slowed: bool) -> None:
-    field = control_fields(AffectSettings().fields, 0.5)[0]
+    field = control_fields(AffectSettings())[0]
     field.rest, field.magnitude, field.side, field.flips = 0.5, 0.7, -1, flips
     Stabiliser(StabilitySettings(threshold=2.0, band=0.0625)).watch(field)
     assert field.flips == flips + 1.0
@@ -166,7 +165,7 @@ def test_a_field_is_slowed_only_above_so_many_swings(flips: float, slowed: bool)
     ("flips", "kept"), [(FORGOTTEN * 0.99, 0.0), (FORGOTTEN, FORGOTTEN), (FORGOTTEN * 1.01, FORGOTTEN * 1.01)]
 )
 def test_swings_are_forgotten_below_a_level(flips: float, kept: float) -> None:
-    field = control_fields(AffectSettings().fields, 0.5)[0]
+    field = control_fields(AffectSettings())[0]
     field.flips, field.stretch = flips, 2.0
     Stabiliser(StabilitySettings()).settle(field, 0.5)
     assert (field.flips, field.stretch) == (kept, 1.5 if kept else 1.0)

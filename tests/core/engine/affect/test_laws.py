@@ -66,7 +66,7 @@ def test_no_observations_break_envelope_or_rate(
 ) -> None:
     harsh = {name: {"on_failure": 0.2, "on_success": -0.2, "rate_limit": 0.25} for name in FIELDS}
     rules = AffectSettings.parse({"fields": harsh, "noise": {"amplitude": amplitude}})
-    fields = control_fields(rules.fields, 0.5)
+    fields = control_fields(rules)
     updater = Updater(fields, rules.hysteresis, Stabiliser(rules.stability), Noise(rules.noise, seed))
     for seen, strength, elapsed in rounds:
         faded = [field.value(elapsed) if not field.flips else None for field in fields]
