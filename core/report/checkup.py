@@ -83,9 +83,9 @@ def engine_compiled() -> bool:
 
 
 _BUILD_STATES = {
-    "compiling": "the compiled engine is being built for the next start",
-    "ready": "the compiled engine is ready, start again to use it",
-    "failed": "compiling failed",
+    "compiling": "compiling the engine",
+    "ready": "engine compiled, restart to use it",
+    "failed": "not compiled",
 }
 
 

@@ -109,6 +109,7 @@ class KeyLine(Widget, can_focus=False):
         if note != self._note:
             self._note = note
             self._redraw()
+            self.update_keys()
 
     def on_unmount(self) -> None:
         self.screen.bindings_updated_signal.unsubscribe(self)
@@ -142,7 +143,8 @@ class KeyLine(Widget, can_focus=False):
 
     def _room(self) -> int:
         beside = sum(widget.size.width for widget in self.screen.query(".-side"))
-        return (self.size.width or self.app.size.width) - beside
+        width = (self.size.width or self.app.size.width) - beside
+        return width - len(self._note) - 1 if self._note and 3 * len(self._note) < width else width
 
     def _chosen(self, bindings: Sequence[ActiveBinding], room: int) -> list[ShownKey]:
         """The first key of each action that is shown, as many as fit; then more where there is room."""

@@ -167,7 +167,7 @@ async def test_a_background_build_is_shown_if_there_is_room(tmp_path: Path, monk
         line = KeyLine()
         await app.mount(line)
         await pilot.pause()
-        assert "compiling failed: there is no C compiler (cc)" in line.render_line(0).text
+        assert "not compiled: there is no C compiler (cc)" in line.render_line(0).text
         status.write_text('{"state": "ready", "why": ""}')
         line._read_build()
-        assert "ready, start again to use it" in line.render_line(0).text
+        assert "engine compiled, restart to use it" in line.render_line(0).text
