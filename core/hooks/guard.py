@@ -363,7 +363,7 @@ class Answers:
         """Answer a prompt; blank, or why not. What cannot be written down is not done."""
         pending = self._pending.get(number)
         if pending is None:
-            return f"{number} is not waiting any more: it was answered elsewhere"
+            return f"question {number} is not waiting any more: it was answered elsewhere, or is over"
         question, call = pending.question, pending.call
         if choice == "deny":
             why = one_line(reason, 200) or "the person said no"

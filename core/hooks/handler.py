@@ -463,6 +463,9 @@ class IntakeHandler:
         if choice == "lift":
             session = text(body.get("session"))
             self.caps.lift(session)
+            for one in self.guard.questions:
+                if one.session == session and one.reason.startswith("cap reached"):
+                    self.settle(one.number, "once", one_line(text(body.get("by")), 80))
             self._notify()
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
@@ -482,7 +485,7 @@ class IntakeHandler:
         else:
             question = next((one for one in self.guard.questions if one.number == number), None)
             done = self.guard.decide(number, choice, reason, by)
-            fault = "" if done else f"question {number} is not waiting any more"
+            fault = "" if done else f"question {number} is not waiting any more: it was answered elsewhere, or is over"
             if done and question is not None and choice == "session" and question.reason.startswith("cap reached"):
                 self.caps.lift(question.session)
         self._notify()

@@ -27,7 +27,6 @@ from core.hooks.receiver import Receiver
 from core.hooks.session import HookedSession
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import claude_sessions
-from core.logs.agent import roots
 from core.report.plan_limits import LimitHistory, codex_log_samples
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
@@ -126,12 +125,14 @@ class IntakeServer:
         return states.begin(session, lambda: carry_over.initial_state(session, seed, now))
 
     def _is_log(self, path: Path) -> bool:
-        """Whether a log lies where an agent keeps its logs, so that nothing else is ever read."""
+        """Whether a log lies where an agent keeps its logs, so that nothing else is ever read.
+
+        The agent creates the folder with its first log, which may be after its first hook call.
+        """
+        places = [one.location for one in known_agents() if one.location is not None]
+        folders = [root for place in places for root in place.roots(self._environment, self._home)]
         with contextlib.suppress(OSError, ValueError, RuntimeError):
-            whole = path.resolve()
-            return any(
-                whole.is_relative_to(root.resolve()) for _, root in roots(known_agents(), self._environment, self._home)
-            )
+            return any(path.resolve().is_relative_to(root.resolve()) for root in folders)
         return False
 
     async def start(self) -> None:

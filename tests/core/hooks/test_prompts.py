@@ -252,6 +252,7 @@ async def test_a_cap_holds_the_next_call_until_it_is_lifted(tmp_path: Path, reac
         assert first["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "cap reached" in str(await ask(server, "statusline", line)), shown
     assert (await ask(server, "decide", {"choice": "lift", "session": "s-1"}))["done"]
+    assert not await ask(server, "questions", {}), "the held call goes on"
     assert not await ask(server, "hook/claude/guard", tool("PreToolUse", 2, "ls"))
     await server.close()
 

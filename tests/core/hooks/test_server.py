@@ -428,3 +428,10 @@ async def test_a_port_for_telemetry_is_the_persons_own(user: int | None, answere
     for _, one in lines:
         one.close()
     await receiver.close()
+
+
+def test_a_log_is_known_by_its_place_before_the_agent_made_its_folder(tmp_path: Path) -> None:
+    server = make(tmp_path)
+    assert server._is_log(tmp_path / ".claude/projects/-w/s-1.jsonl")
+    assert server._is_log(tmp_path / ".codex/sessions/2026/01/01/rollout-1.jsonl")
+    assert not server._is_log(tmp_path / ".claude/other/s-1.jsonl")

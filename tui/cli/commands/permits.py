@@ -74,10 +74,12 @@ def _decide(args: argparse.Namespace) -> int:
 def _lift(session: str) -> int:
     from core.errors import NooscopeError, UsageError
     from core.hooks.connection import call, default_place
+    from core.hooks.link import decision
 
     if not session:
         raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
-    answer = call(default_place(), "decide", {"choice": "lift", "session": session})
+    request = {**decision(0, "lift", where="nooscope permits"), "session": session}
+    answer = call(default_place(), "decide", request)
     if answer is None:
         raise NooscopeError("no nooscope serves hooks now, so no cap holds anything")
     unknown = "" if answer.get("done") else " No hook has called for it yet."
