@@ -19,6 +19,8 @@ PATIENCE = 60.0
 Json = dict[str, Any]
 _SUMMARY = re.compile(r"create a (detailed|handoff) summary", re.IGNORECASE)
 """How agents ask for a summary of what is about to be cut."""
+_TITLE = re.compile(r"generate a concise, single-line task title", re.IGNORECASE)
+"""How Codex asks for a title of its session, in a conversation beside the story."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ class FakeModel:
     def _next(self, asked: Asked) -> Answer:
         if asked.texts and _SUMMARY.search(asked.texts[-1]):
             return say("What was done so far: a file was looked for.")
+        if asked.texts and _TITLE.search(asked.texts[-1]):
+            return say("Make it work")
         if asked.tools:
             for text in reversed(asked.texts):
                 for name, answers in self._stories.items():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -18,8 +21,8 @@ TMUX = shutil.which("tmux")
 class Pane:
     """One program in a pane of a tmux of its own."""
 
-    def __init__(self, agent: Agent) -> None:
-        self._socket = str(agent.home.parent / "tmux")
+    def __init__(self, agent: Agent, name: str = "tmux") -> None:
+        self._socket = str(agent.home.parent / name)
 
     def _do(self, *words: str) -> str:
         done = subprocess.run(
@@ -27,9 +30,10 @@ class Pane:
         )
         return done.stdout
 
-    def start(self, agent: Agent, command: list[str]) -> None:
-        """Begin; nothing of ours is in its environment."""
-        words = ["env", "-i", *(f"{name}={value}" for name, value in agent.environment().items())]
+    def start(self, agent: Agent, command: list[str], environment: dict[str, str] | None = None) -> None:
+        """Begin; of our environment it gets nothing but what is given."""
+        values = agent.environment() if environment is None else environment
+        words = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
         line = shlex.join([*words, "TERM=xterm-256color", *command])
         self._do("new-session", "-d", "-x", "110", "-y", "40", "-c", str(agent.project), line)
 
@@ -79,34 +83,51 @@ def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
 
 
 @contextmanager
-def codex_screen(agent: Codex) -> Iterator[Pane]:
-    """Codex with its screen, without a server in the background."""
-    agent.settings = "[features]\ndefault_mode_request_user_input = true\ndaemon_auto_start = false\n"
+def codex_screen(agent: Codex, *, daemon: bool = False) -> Iterator[Pane]:
+    """Codex with its screen; with its server in the background it asks before commands outside its sandbox."""
+    agent.settings = f"[features]\ndefault_mode_request_user_input = true\ndaemon_auto_start = {str(daemon).lower()}\n"
     agent.command("")
     settings = agent.home / ".codex" / "config.toml"
     trusted = f'\n[projects."{agent.project}"]\ntrust_level = "trusted"\n'
     settings.write_text(settings.read_text() + trusted)
     pane = Pane(agent)
+    sandbox, asks = ("workspace-write", "on-request") if daemon else ("danger-full-access", "never")
     try:
-        pane.start(agent, ["codex", "--sandbox", "danger-full-access", "--ask-for-approval", "never"])
+        pane.start(agent, ["codex", "--sandbox", sandbox, "--ask-for-approval", asks])
+        if (agent.home / ".codex" / "hooks.json").exists():
+            pane.until("Trust all and continue")
+            while "Trust all" in pane.text():
+                pane.type("2")
+                pane.type("Enter")
+                time.sleep(0.5)
         yield pane
     finally:
         pane.end()
+        with contextlib.suppress(OSError, ValueError):
+            running = json.loads((agent.home / ".codex" / "app-server-daemon" / "daemon.pid").read_bytes())
+            os.kill(running["pid"], signal.SIGKILL)
+
+
+_AT_WORK = ("Working", "Running", "Would you like", "Which colour?", "Worked", "• ")
+"""What Codex shows once it has a prompt."""
 
 
 def ask_codex(pane: Pane, prompt: str) -> None:
-    """Type a prompt; the offer of another model, which may come at any moment before, is declined."""
+    """Give a prompt; the offer of another model, which may come at any moment before, is declined."""
 
-    def typed() -> bool:
+    def asked() -> bool:
         shown = pane.text()
         if "Use existing model" in shown:
             pane.type("2")
-        elif f"› {prompt}" in shown:
+            pane.type("Enter")
+        elif f"› {prompt}" not in shown:
+            if "Ask Codex" in shown:
+                pane.type(prompt)
+        elif any(word in shown for word in _AT_WORK):
             return True
-        elif "Ask Codex" in shown:
-            pane.type(prompt)
-            time.sleep(1)
+        else:
+            pane.type("Enter")
+        time.sleep(1)
         return False
 
-    wait_for(typed, pane.text)
-    pane.type("Enter")
+    wait_for(asked, pane.text)

@@ -72,10 +72,9 @@ def test_a_question_is_seen_while_it_waits_and_read_with_its_answer(tmp_path: Pa
 
 @pytest.mark.skipif(program("codex") is None, reason="codex is not installed")
 def test_a_question_of_codex_is_seen_while_it_waits(tmp_path: Path) -> None:
-    """Its request for a title takes an answer of the story too."""
     asked = {**QUESTION, "id": "colour"}
     del asked["multiSelect"]
-    story = [use("request_user_input", questions=[asked]), say("It is red."), say("It is red.")]
+    story = [use("request_user_input", questions=[asked]), say("It is red.")]
     with FakeModel({"make it work": story}) as model:
         agent = Codex(tmp_path, model.url)
         with codex_screen(agent) as pane:

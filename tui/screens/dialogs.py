@@ -28,7 +28,7 @@ from tui.widgets.common.dialog import Box, ConfirmScreen
 _DONE = {
     "once": "allowed, once",
     "session": "allowed for the rest of the session",
-    "deny": "denied; the agent sees the reason",
+    "deny": "denied",
 }
 
 
