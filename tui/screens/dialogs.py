@@ -25,11 +25,7 @@ from tui.screens.at_hand import resume
 from tui.screens.fleet import FleetScreen
 from tui.widgets.common.dialog import Box, ConfirmScreen
 
-_DONE = {
-    "once": "allowed, once",
-    "session": "allowed for the rest of the session",
-    "deny": "denied",
-}
+_DONE = {"once": "allowed, once", "session": "allowed for the rest of the session", "deny": "denied"}
 
 
 class ReasonScreen(Box[str]):
