@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from blake3 import blake3
 
-from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Emission, Exposure, inherited, returned
+from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Emission, Exposure, blended
 from core.engine.affect.fields import FIELDS, FieldName, FieldReading, Vector, control_fields
 from core.engine.affect.lineage import (
     BEQUEATHED,
@@ -355,12 +355,14 @@ class Affect(Stateful):
         fields, updater, now = self._fields, self._updater, self._now
         authority = AUTHORITY_OF[channel]
         if channel == "inheritance":
-            raws = inherited(fields, emission.deviations, self._settings.inheritance.blend)
+            masks = [field.inherits for field in fields]
+            raws = blended(fields, emission.deviations, self._settings.inheritance.blend, masks)
             if not updater.seed(raws, "inheritance", authority, now):
                 return None
             act = INHERITED
         elif channel == "return":
-            raws = returned(fields, emission.deviations, self._settings.inheritance.back)
+            masks = [field.returns for field in fields]
+            raws = blended(fields, emission.deviations, self._settings.inheritance.back, masks)
             if not updater.push(raws, "return", authority, now):
                 return None
             act = RETURNED

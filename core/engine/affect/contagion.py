@@ -24,19 +24,13 @@ class Emission(NamedTuple):
     felt: tuple[int, ...] = ()  # The places of deviations large enough to be felt, where the sender has looked.
 
 
-def inherited(fields: Sequence[ControlField], parent: Sequence[float], blend: float) -> list[float]:
-    """The steps that blend the parent's masked state into the sub-agent's own."""
+def blended(
+    fields: Sequence[ControlField], deviations: Sequence[float], share: float, masks: Sequence[float]
+) -> list[float]:
+    """The steps that blend another agent's masked state into the agent's own: a parent's, or a sub-agent's last."""
     return [
-        blend * (field.rest + field.inherits * deviation - field.magnitude) if field.inherits else 0.0
-        for field, deviation in zip(fields, parent, strict=True)
-    ]
-
-
-def returned(fields: Sequence[ControlField], child: Sequence[float], back: float) -> list[float]:
-    """The steps that carry the sub-agent's masked last state into its parent."""
-    return [
-        back * (field.rest + field.returns * deviation - field.magnitude) if field.returns else 0.0
-        for field, deviation in zip(fields, child, strict=True)
+        share * (field.rest + mask * deviation - field.magnitude) if mask else 0.0
+        for field, deviation, mask in zip(fields, deviations, masks, strict=True)
     ]
 
 

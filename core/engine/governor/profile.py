@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
@@ -36,70 +36,32 @@ class Profile(NamedTuple):
     inertia: float = 0.8
 
 
-CONSERVATIVE = Profile(
-    effort_scale=0.9,
-    risk_scale=0.6,
-    exploration_scale=0.5,
-    persistence_scale=0.9,
-    recovery_rate=0.15,
-    recovery_delay=1.0,
-    recovery_cap=0.6,
-    persistence_decay=0.08,
-    exploration_decay=0.10,
-    time_decay=0.004,
-    stagnation_window=10,
-    exhaustion_threshold=0.1,
-    max_risk=0.8,
-    max_exploration=0.6,
-    max_steps=60,
-    stagnation_floor=0.2,
-    stagnation_effort_scale=0.5,
-    stagnation_persistence_scale=0.4,
-)
+_NAMES = ("conservative", "balanced", "aggressive")
+# Each figure in the order of the names.
+_FIGURES: dict[str, tuple[Any, Any, Any]] = {
+    "effort_scale": (0.9, 1.0, 1.2),
+    "risk_scale": (0.6, 1.0, 1.3),
+    "exploration_scale": (0.5, 1.0, 1.4),
+    "persistence_scale": (0.9, 1.0, 1.1),
+    "recovery_rate": (0.15, 0.25, 0.5),
+    "recovery_delay": (1.0, 0.5, 0.2),
+    "recovery_cap": (0.6, 0.5, 0.4),
+    "persistence_decay": (0.08, 0.05, 0.02),
+    "exploration_decay": (0.1, 0.05, 0.02),
+    "time_decay": (0.004, 0.002, 0.001),
+    "stagnation_window": (10, 20, 30),
+    "exhaustion_threshold": (0.1, 0.05, 0.0),
+    "max_risk": (0.8, 1.0, 1.5),
+    "max_exploration": (0.6, 1.0, 1.5),
+    "max_steps": (60, 100, 200),
+    "stagnation_floor": (0.2, 0.1, 0.05),
+    "stagnation_effort_scale": (0.5, 0.7, 0.9),
+    "stagnation_persistence_scale": (0.4, 0.6, 0.8),
+}
 
-BALANCED = Profile(
-    effort_scale=1.0,
-    risk_scale=1.0,
-    exploration_scale=1.0,
-    persistence_scale=1.0,
-    recovery_rate=0.25,
-    recovery_delay=0.5,
-    recovery_cap=0.5,
-    persistence_decay=0.05,
-    exploration_decay=0.05,
-    time_decay=0.002,
-    stagnation_window=20,
-    exhaustion_threshold=0.05,
-    max_risk=1.0,
-    max_exploration=1.0,
-    max_steps=100,
-    stagnation_floor=0.1,
-    stagnation_effort_scale=0.7,
-    stagnation_persistence_scale=0.6,
-)
-
-AGGRESSIVE = Profile(
-    effort_scale=1.2,
-    risk_scale=1.3,
-    exploration_scale=1.4,
-    persistence_scale=1.1,
-    recovery_rate=0.5,
-    recovery_delay=0.2,
-    recovery_cap=0.4,
-    persistence_decay=0.02,
-    exploration_decay=0.02,
-    time_decay=0.001,
-    stagnation_window=30,
-    exhaustion_threshold=0.0,
-    max_risk=1.5,
-    max_exploration=1.5,
-    max_steps=200,
-    stagnation_floor=0.05,
-    stagnation_effort_scale=0.9,
-    stagnation_persistence_scale=0.8,
-)
-
-PUBLISHED: dict[str, Profile] = {"conservative": CONSERVATIVE, "balanced": BALANCED, "aggressive": AGGRESSIVE}
+PUBLISHED: dict[str, Profile] = {
+    name: Profile(**{figure: values[place] for figure, values in _FIGURES.items()}) for place, name in enumerate(_NAMES)
+}
 
 
 @Derived

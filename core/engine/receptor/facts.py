@@ -17,38 +17,9 @@ _DOUBTS = 3  # Most phrases of doubt before one action that count.
 _TARGETS = 4  # Most files of one action that are counted.
 
 
+_RECENT = frozenset(("failures_recent", "of_failures", "stale_recent", "edits_recent", "of_recent"))
 # Counts over the whole session, each a whole number.
-COUNTS = (
-    "actions",
-    "looks",
-    "runs",
-    "tests",
-    "edits",
-    "changes",
-    "changed_files",
-    "failures",
-    "failures_in_a_row",
-    "same_error",
-    "failed_edits",
-    "failed_edits_again",
-    "failed_reads",
-    "same_result",
-    "new_result",
-    "edits_again",
-    "rereads",
-    "new_files",
-    "checks",
-    "checks_passed",
-    "runs_since_change",
-    "edits_since_pass",
-    "since_good_edit",
-    "since_change",
-    "since_run",
-    "failures_since_edit",
-    "looks_before_edit",
-    "words_of_checking",
-    "words_of_doubt",
-)
+COUNTS = tuple([name for name in FactsReading.__struct_fields__ if name not in _RECENT])
 
 
 class ActionFacts(Stateful):

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from core.engine.governor import HALT_WORDS, HaltReason, Verdict
 from core.engine.mind import Mind
 from core.engine.mind.episode import Episode, Recalled
-from core.engine.percept import AXES, PATTERNS, Composition, Percept
+from core.engine.percept import AXES, PATTERNS, Percept
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness
 from core.engine.response.loops import Loop
@@ -65,34 +65,6 @@ class Delegates(Stateful):
         return tuple(sorted(ways, key=lambda way: (-way.score, way.role)))
 
 
-def handing_over(order: tuple[Delegate, ...]) -> str:
-    """A sentence on whom to ask; blank where going on alone comes first."""
-    first = order[0]
-    if first.role == ALONE:
-        return ""
-    return f"A sub-agent may do better: {first.role} went well {first.good} of {first.runs} times."
-
-
-class Recollection:
-    """What the mind remembers of moments like this; looked up only when a method wants it."""
-
-    def __init__(self, mind: Mind) -> None:
-        self._mind = mind
-
-    def alike(self, most: int, ahead: int = 1) -> list[tuple[Recalled, tuple[Episode, ...]]]:
-        """The most alike episodes, best first, each with those that followed it."""
-        return list(self._mind.alike(most, ahead))
-
-    def wide(self, most: int) -> int:
-        """As many of so many as affect's breadth lets through."""
-        return self._mind.wide(most)
-
-    @property
-    def composition(self) -> Composition:
-        """How affect leans forecasting and discovery."""
-        return self._mind.heart.composition
-
-
 class Scene(NamedTuple):
     """The moment at which a method fires; looking at it changes nothing."""
 
@@ -104,7 +76,7 @@ class Scene(NamedTuple):
     verdict: Verdict
     loop: Loop | None
     pressure: float
-    recollection: Recollection
+    mind: Mind
     heatmap: Heatmap
     settings: ActionSettings
     signature: Mapping[Action, float] = {}  # Shares of the actions so far.
@@ -195,12 +167,15 @@ def alert(scene: Scene, method: Method) -> ActionResult:
 
 def advised_delegate(scene: Scene) -> str:
     """Whom to ask for help; blank where nothing is wrong or going on alone is preferred."""
-    return handing_over(scene.delegates) if scene.cue in _TROUBLE else ""
+    first = scene.delegates[0]
+    if scene.cue not in _TROUBLE or first.role == ALONE:
+        return ""
+    return f"A sub-agent may do better: {first.role} went well {first.good} of {first.runs} times."
 
 
 def search_episodes(scene: Scene, method: Method) -> ActionResult:
     """Recall the most alike episodes, and what ended each."""
-    alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
+    alike = scene.mind.alike(method.action.limit or scene.settings.recalled)
     lines = [_memory_words(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
     return ActionResult(f"{lead} {'; '.join(lines) or 'nothing alike is remembered'}".strip())
@@ -208,8 +183,8 @@ def search_episodes(scene: Scene, method: Method) -> ActionResult:
 
 def suggest(scene: Scene, method: Method) -> ActionResult:
     """Name the hottest paths and those left a while ago."""
-    most = scene.recollection.wide(method.action.limit or scene.settings.paths)
-    familiar = max(1, round(2 * most * scene.recollection.composition.familiarity))
+    most = scene.mind.wide(method.action.limit or scene.settings.paths)
+    familiar = max(1, round(2 * most * scene.mind.heart.composition.familiarity))
     hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
     hot = [leaf.path for leaf in hottest[:familiar]]
     left = [leaf.path for leaf in hottest[familiar:] if _has_left(leaf, scene)][:most]
@@ -252,9 +227,9 @@ def note(scene: Scene, method: Method) -> ActionResult:
 
 def probe(scene: Scene, method: Method) -> ActionResult:
     """Say what followed the most alike episodes and how often, and how personas that work alike fare."""
-    lean, settings = scene.recollection.composition, scene.settings
+    lean, settings = scene.mind.heart.composition, scene.settings
     most = max(1, round((method.action.limit or settings.alike) * lean.branching))
-    alike = scene.recollection.alike(most, max(1, round(settings.ahead * lean.depth)))
+    alike = scene.mind.alike(most, max(1, round(settings.ahead * lean.depth)))
     came = [", then ".join(one.did() for one in after) for _, after in alike if after]
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
     least = settings.pruned * lean.pruning * len(came)

@@ -11,7 +11,7 @@ from core.engine.mind.tiers import BANDS, Band
 from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona, distribution
-from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Recollection, Scene, advised_delegate
+from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Scene, advised_delegate
 from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine, ToldIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
@@ -258,7 +258,7 @@ class Response(Stateful):
         notices: list[Notice] = []
         checkpoints: list[CheckpointRequest] = []
         at, state, trouble = percept.at, percept.state, percept.axes[_FRUSTRATION]
-        memory, heatmap, settings = Recollection(self._mind), self._receptor.heatmap, self._settings.actions
+        heatmap, settings = self._receptor.heatmap, self._settings.actions
         signature = distribution(self.tally.actions, ACTIONS)
         delegates = self.delegates.order(mood.modulation.delegation_preference, percept.failure_rate)
         for method, cue, intensity, score in shots:
@@ -272,7 +272,7 @@ class Response(Stateful):
                 verdict,
                 loop,
                 pressure,
-                memory,
+                self._mind,
                 heatmap,
                 settings,
                 signature,

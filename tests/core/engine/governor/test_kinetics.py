@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.engine.governor.machine import Appraisal, Kinetics
-from core.engine.governor.profile import BALANCED, CONSERVATIVE
+from core.engine.governor.profile import PUBLISHED
 from core.settings.governor import AppraisalSettings, WeightSettings
 
-PLAIN = BALANCED._replace(exploration_decay=0.0, persistence_decay=0.0, time_decay=0.0, inertia=0.5)
+PLAIN = PUBLISHED["balanced"]._replace(exploration_decay=0.0, persistence_decay=0.0, time_decay=0.0, inertia=0.5)
 NONE = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -59,7 +59,7 @@ def test_each_pressure_grants_by_its_weights_and_frustration_takes(
 
 def test_the_order_is_stagnation_scale_decay_clip_inertia() -> None:
     before = (0.5, 0.4, 0.3, 0.2)
-    effort, risk, exploration, persistence = Kinetics(CONSERVATIVE, WeightSettings()).next(
+    effort, risk, exploration, persistence = Kinetics(PUBLISHED["conservative"], WeightSettings()).next(
         (2.0, 0.0, 0.0, 0.0, 0.0), before, True, 10.0
     )
     assert effort == pytest.approx(0.8 * 0.5 + 0.2 * (1.2 * 0.5 * 0.9))

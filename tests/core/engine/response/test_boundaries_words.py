@@ -41,13 +41,12 @@ def scene(leaves: tuple[Leaf, ...] = (), at: float = 0.0, **more: Any) -> Any:
     """As much of a moment as actions look at."""
     heatmap = Heatmap(HeatmapSettings())
     heatmap._leaves = {each.path: each for each in leaves}
-    recollection = SimpleNamespace(
-        composition=Composition(), wide=lambda most: most, alike=lambda *_: more.get("episodes", [])
-    )
+    heart = SimpleNamespace(composition=Composition())
+    mind = SimpleNamespace(heart=heart, wide=lambda most: most, alike=lambda *_: more.get("episodes", []))
     return SimpleNamespace(
         at=at,
         heatmap=heatmap,
-        recollection=recollection,
+        mind=mind,
         settings=ActionSettings(**more.get("settings", {})),
         signature=SHARES,
         personas=more.get("personas", ()),
@@ -93,7 +92,7 @@ def test_only_a_change_after_the_last_visit_is_told(changed: float | None, told:
 @pytest.mark.parametrize(("familiarity", "rare"), [(0.25, True), (0.5, False), (0.75, False)])
 def test_rare_paths_are_told_only_while_known_ones_leave_room(familiarity: float, rare: bool) -> None:
     moment = scene(tuple(leaf(f"{number}.py", 9.0 - number) for number in range(8)), settings={"paths": 4})
-    moment.recollection.composition = Composition(familiarity=familiarity)
+    moment.mind.heart.composition = Composition(familiarity=familiarity)
     assert ("Looked at only once" in suggest(moment, METHOD).text) is rare
 
 
