@@ -18,12 +18,12 @@ _BEGINNING = 8_000
 _MARGIN = 8_192  # Characters looked at beyond a cut, so that a secret across it is still seen as one.
 _DEEPEST = 12
 _BLOB = 400  # Characters without a blank from which a text is data, not words.
-# Types and roles without words of the conversation.
+# Types and roles without words of the conversation, or with a prompt that another record has too.
 _LEFT_OUT = frozenset(
     (
         *("thinking", "reasoning", "redacted_thinking", "thought", "image", "base64", "input_image"),
         *("encrypted_content", "signature", "system", "developer", "file-history-snapshot", "turn_context"),
-        *("session_meta", "token_count", "agent_reasoning"),
+        *("session_meta", "token_count", "agent_reasoning", "queue-operation", "last-prompt"),
     )
 )
 # Names of values that are not words, or that repeat other values of the record.

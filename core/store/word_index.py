@@ -15,7 +15,7 @@ from core.folders import own_folder
 from core.logs.log_files import is_there
 from core.store.base import CacheDatabase
 
-VERSION = 6
+VERSION = 7
 _TABLES = (
     """CREATE TABLE log (
         id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,

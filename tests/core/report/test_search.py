@@ -122,6 +122,15 @@ def test_a_title_told_at_every_turn_is_found_once(library: Library) -> None:
     assert len(library.find("step")) == 20
 
 
+def test_a_queued_prompt_is_found_once_as_what_the_person_asked(library: Library) -> None:
+    queued = logs.line(1, type="queue-operation", operation="enqueue", content="mend the sums")
+    repeated = logs.line(3, type="last-prompt", lastPrompt="mend the sums")
+    library.put("s-1.jsonl", queued + logs.prompt(2, "mend the sums") + repeated)
+    library.fill()
+    (found,) = library.find("mend")
+    assert found.speaker == "asked"
+
+
 def test_a_phrase_and_all_words(library: Library) -> None:
     library.put("s-1.jsonl", logs.prompt(0, "drop the legacy table") + logs.prompt(5, "the table is legacy"))
     library.fill()
