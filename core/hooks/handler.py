@@ -472,6 +472,9 @@ class IntakeHandler:
             raise Refused(400, "name a number, and once, session or deny")
         answers = [text(one) for one in items(body.get("answers"))]
         by = one_line(text(body.get("by")), 80)
+        asked = next((one.at for one in self.questions if one.number == number), None)
+        if asked is not None and body.get("at", asked) != asked:  # another nooscope began to count at 1 again
+            return _json({"done": False, "why": f"question {number} is not the one you saw any more"})
         try:
             fault = self.settle(number, choice, by, answers, text(body.get("reason")))
         except StoreError as error:

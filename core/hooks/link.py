@@ -45,9 +45,18 @@ class IntakeLink:
         """The hook state of a session."""
         return self.board.of(session)
 
-    def decide(self, number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()) -> str:
-        """Answer a question; blank, or why that did not come through."""
-        answer = call(self._place, "decide", decision(number, choice, reason, where, answers))
+    def decide(
+        self,
+        number: int,
+        choice: str,
+        reason: str = "",
+        where: str = "",
+        answers: Sequence[str] = (),
+        at: float | None = None,
+    ) -> str:
+        """Answer the question put at a time; blank, or why that did not come through."""
+        request = decision(number, choice, reason, where, answers)
+        answer = call(self._place, "decide", request if at is None else {**request, "at": at})
         if isinstance(answer, dict) and answer.get("why"):
             return str(answer["why"])
         return self._why(answer, f"question {number} does not wait any more")

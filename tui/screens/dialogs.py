@@ -117,7 +117,7 @@ def _send(
     where += " in a browser" if app.is_web else ""
 
     def work() -> None:
-        fault = link.decide(question.number, choice, reason, where, answers)
+        fault = link.decide(question.number, choice, reason, where, answers, question.at)
         app.call_from_thread(
             app.notify,
             fault or plain(question.what, 200),
