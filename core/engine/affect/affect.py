@@ -354,23 +354,19 @@ class Affect(Stateful):
         """
         fields, updater, now = self._fields, self._updater, self._now
         authority = AUTHORITY_OF[channel]
-        if channel == "inheritance":
-            masks = [field.inherits for field in fields]
-            raws = blended(fields, emission.deviations, self._settings.inheritance.blend, masks)
-            if not updater.seed(raws, "inheritance", authority, now):
+        if channel == "inheritance" or channel == "return":
+            start, inheritance = channel == "inheritance", self._settings.inheritance
+            share = inheritance.blend if start else inheritance.back
+            masks = [field.inherits if start else field.returns for field in fields]
+            raws = blended(fields, emission.deviations, share, masks)
+            if not updater.receive(raws, channel, authority, now, start=start):
                 return None
-            act = INHERITED
-        elif channel == "return":
-            masks = [field.returns for field in fields]
-            raws = blended(fields, emission.deviations, self._settings.inheritance.back, masks)
-            if not updater.push(raws, "return", authority, now):
-                return None
-            act = RETURNED
+            act = INHERITED if start else RETURNED
         else:
             pulls = self._exposure.pull(fields, emission, channel, now, factors)
             if pulls is None:
                 return None
-            updater.push(pulls, "contagion", authority, now)
+            updater.receive(pulls, "contagion", authority, now)
             self._exposure.spend(updater.before, updater.after)
             updater.cuts[:] = [mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)]
             act = EXPOSED

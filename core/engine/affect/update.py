@@ -160,15 +160,13 @@ class Updater:
         self.after = self._magnitudes()
         return self.asked or any(cuts)
 
-    def push(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
-        """One cycle driven by another agent, at the time of the last event; False where nothing was asked."""
-        return self._outside(raws, trigger, authority, now, False)
+    def receive(
+        self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, *, start: bool = False
+    ) -> bool:
+        """One cycle driven by another agent, at the time of the last event; False where nothing was asked.
 
-    def seed(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
-        """Set a start rather than a change: bound by the envelope, not by the pace of a cycle."""
-        return self._outside(raws, trigger, authority, now, True)
-
-    def _outside(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool) -> bool:
+        A start is bound by the envelope, not by the pace of a cycle.
+        """
         admitted = list(raws)
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         before = self.before = self._magnitudes()

@@ -281,7 +281,7 @@ def _fault(error: Any) -> str:
     if error["type"] == "missing":
         return f"{path} is missing; it must be {_allowed(words)}"
     if error["type"] == "extra_forbidden":
-        return f"{path} is unknown; it may be {_listed(_siblings(words[:-1]))}"
+        return f"{path} is unknown; it may be {', '.join(_siblings(words[:-1]))}"
     return f"{path} is {_short(error['input'])}; it may be {_allowed(words)}"
 
 
@@ -310,14 +310,14 @@ def _allowed(words: list[str]) -> str:
         return "something else"
     choices = get_args(field.kind)
     if choices and all(isinstance(choice, str) for choice in choices):
-        return _listed(choices)
+        return ", ".join(choices)
     if field.kind is bool:
         return "true or false"
     bounds = [f"{bound:g}" for bound in (field.spec.ge, field.spec.le) if bound is not None]
     if len(bounds) == 2:
         noun = "a whole number" if field.kind is int else "a number"
         return f"{noun} from {bounds[0]} to {bounds[1]}"
-    return f"a table with {_listed(_siblings(words))}"
+    return f"a table with {', '.join(_siblings(words))}"
 
 
 def _group(words: list[str]) -> type[Group]:
@@ -338,7 +338,3 @@ def _field(words: list[str]) -> Field | None:
 
 def _siblings(words: list[str]) -> list[str]:
     return list(fields_of(_group(words)))
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(names)
