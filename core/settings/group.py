@@ -281,11 +281,6 @@ def walk_tunables(group: type[Group], prefix: str = "") -> Iterator[Tunable]:
             yield _describe(prefix + name, field)
 
 
-def describe_type(annotation: Any) -> Tunable:
-    """Describe a value that is not a setting by itself, such as one in a table."""
-    return _describe("item", _field(msgspec.structs.FieldInfo("item", "item", annotation)))
-
-
 def _describe(name: str, field: Field) -> Tunable:
     kind, spec = field.kind, field.spec
     return Tunable(
