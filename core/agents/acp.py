@@ -78,7 +78,7 @@ class AcpReader(TranscriptReader):
         if method.endswith("session/update"):
             if "session/load" not in self._requests.values():  # which repeats the session's past
                 update = table(params.get("update"))
-                if update.get("sessionUpdate") not in _PROMPT_KINDS:
+                if text(update.get("sessionUpdate")) not in _PROMPT_KINDS:
                     self._release_prompt(out)
                 self._update(update, out)
         elif method:

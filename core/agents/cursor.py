@@ -48,7 +48,7 @@ class CursorReader(TranscriptReader):
         content = self.table(line.get("message"), "message").get("content")
         self.check_parts(items(content))
         if role == "user":
-            own = [part for part in items(content) if table(part).get("type") not in _RESULTS]
+            own = [part for part in items(content) if text(table(part).get("type")) not in _RESULTS]
             prompt_text = words(own or text(content))
             queries = _QUERY.findall(prompt_text)
             if own or not items(content):
@@ -58,7 +58,7 @@ class CursorReader(TranscriptReader):
         out.append(self.turn(self.now, speech([line], agent=True), message=name, model=""))
         for place, part in enumerate(items(content)):
             call = table(part)
-            if call.get("type") not in _CALLS:
+            if text(call.get("type")) not in _CALLS:
                 continue
             tool = text(call.get("name")) or text(call.get("toolName"))
             arguments = call.get("input", call.get("args"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.calls import Result, exit_code
-from core.agents.reader import TranscriptReader
+from core.agents.reader import LateReader
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import speech
 from core.events import Event, Where
@@ -34,16 +34,13 @@ class DroidLinks(LinkReader):
 _ADDED = ("<system-reminder>", "<system-notification>")  # Texts of the program in the person's name.
 
 
-class DroidReader(TranscriptReader):
+class DroidReader(LateReader):
     """The first line has no time, so the session begins with the first line that has one."""
 
     name = "droid"
     untold = ("tokens", "model", "cost")
     gaps = "model and tokens are in a file of their own, which is not read"
     kinds = frozenset(("session_start", "message", "compaction_state", "todo_state", "session_end"))
-
-    def setup(self) -> None:
-        self._opening: tuple[dict[str, Any], Where] | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -63,23 +60,14 @@ class DroidReader(TranscriptReader):
             self._open(self.now, out)
             out.append(self.compaction(self.now))
 
-    def own_state(self) -> Any:
-        """Nothing, once the session has begun."""
-        return () if self._opening is None else None
-
-    def finish(self) -> list[Event]:
-        """A session of which only the first line was written begins with it."""
-        out: list[Event] = []
-        if self._opening is not None:
-            self._open(self.now, out)
-        return out + super().finish()
-
-    def _open(self, at: float, out: list[Event]) -> None:
+    def _open(self, first: float | None, out: list[Event]) -> None:
         if self.begun:
             return
-        line, where = self._opening or ({}, self.here())
+        opening: tuple[dict[str, Any], Where] | None = self._opening
+        line, where = opening or ({}, self.here())
         self._opening = None
         project, version = text(line.get("cwd")), text(line.get("version"))
+        at = self.now if first is None else first
         out.append(self.start(at, text(line.get("id")), where, project=project, version=version))
 
     def _message(self, line: dict[str, Any], message: dict[str, Any], at: float, out: list[Event]) -> None:

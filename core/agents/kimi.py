@@ -12,7 +12,7 @@ from msgspec import structs
 
 from core.agents.calls import Result, agent_report, exit_code
 from core.agents.models import failed_turn, joined_words
-from core.agents.reader import TranscriptReader
+from core.agents.reader import LateReader, TranscriptReader
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
 from core.events import MAIN, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
@@ -216,7 +216,7 @@ _SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools", "p
 _MODES = frozenset(("plan_mode", "goal", "swarm_mode", "cron", "token_counting"))
 
 
-class KimiReader(TranscriptReader):
+class KimiReader(LateReader):
     """The usage of a step is logged twice, by its end and by its own record, in either order."""
 
     name = "kimi"
@@ -233,7 +233,6 @@ class KimiReader(TranscriptReader):
     }
 
     def setup(self) -> None:
-        self._opening: tuple[float, Where] | None = None
         self._project = ""
         self._model = ""
         self._role = ""
@@ -257,7 +256,7 @@ class KimiReader(TranscriptReader):
         if kind in _SETTINGS:
             self._set(record)
             return
-        self._open(out)
+        self._open(None, out)
         if kind == "llm.request":
             self._model = text(record.get("model")) or self._model
         elif kind.partition(".")[0] not in _MODES:
@@ -275,13 +274,6 @@ class KimiReader(TranscriptReader):
                     self._refused.add(text(record.get("toolCallId")))
             case "full_compaction.begin" | "full_compaction.cancel" | "context.apply_compaction":
                 self._compacted(kind, record, out)
-
-    def finish(self) -> list[Event]:
-        """A session of which only the settings were written begins with them."""
-        out: list[Event] = []
-        if self._opening is not None:
-            self._open(out)
-        return out + super().finish()
 
     def _turn_record(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
         if kind in ("turn.prompt", "turn.steer"):
@@ -306,7 +298,12 @@ class KimiReader(TranscriptReader):
         self._model = text(record.get("modelAlias")) or self._model
         self._role = text(record.get("profileName")) or self._role
 
-    def _open(self, out: list[Event]) -> None:
+    def own_state(self) -> Any:
+        """It cannot be paused."""
+        return None
+
+    def _open(self, first: float | None, out: list[Event]) -> None:
+        del first
         if self.begun:
             return
         at, where = self._opening or (self.now, self.here())

@@ -28,7 +28,6 @@ class OpenClawReader(PiReader):
     many = True
 
     def setup(self) -> None:
-        super().setup()
         self._rows: set[str] = set()  # The rows that were read: a look at a growing database repeats the newest.
 
     def read(self, value: Any, out: list[Event]) -> None:

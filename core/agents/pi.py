@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from core.agents.calls import Result, is_advice, said_event
-from core.agents.reader import TranscriptReader
+from core.agents.reader import LateReader
 from core.agents.values import amount, code, table, text, token_counts, whole_number, words
-from core.events import Event, Where
+from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
@@ -44,7 +44,7 @@ _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
 
 
-class PiReader(TranscriptReader):
+class PiReader(LateReader):
     """Every entry happened, whatever its branch, so entries are read in file order."""
 
     name = "pi"
@@ -54,9 +54,6 @@ class PiReader(TranscriptReader):
             *("branch_summary", "custom", "label", "session_info", "child_usage_attributed", "mode_change"),
         )
     )
-
-    def setup(self) -> None:
-        self._opening: tuple[dict[str, Any], float, Where] | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one entry."""
@@ -83,17 +80,6 @@ class PiReader(TranscriptReader):
         at = self.moment(entry.get("timestamp"))
         if not self.begun:
             self._opening = (entry, at, self.here())
-
-    def own_state(self) -> Any:
-        """Nothing, once the session has begun."""
-        return () if self._opening is None else None
-
-    def finish(self) -> list[Event]:
-        """A session of which only the header was written begins with it."""
-        out: list[Event] = []
-        if self._opening is not None:
-            self._open(None, out)
-        return out + super().finish()
 
     def _open(self, first: float | None, out: list[Event]) -> None:
         """A header written after the entries below it does not make the session begin after them."""

@@ -404,6 +404,30 @@ class TranscriptReader(AgentReader):
         out.append(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
 
 
+class LateReader(TranscriptReader):
+    """A reader whose sessions begin once more is known than their first record contains.
+
+    A session of which only that record was written begins with it.
+    """
+
+    _opening: Any = None  # The first record and its place, until the session begins.
+
+    def own_state(self) -> Any:
+        """Nothing, once the session has begun."""
+        return () if self._opening is None else None
+
+    def finish(self) -> list[Event]:
+        """Return the beginning, if it is still open, and what else is."""
+        out: list[Event] = []
+        if self._opening is not None:
+            self._open(None, out)
+        return out + super().finish()
+
+    @abstractmethod
+    def _open(self, first: float | None, out: list[Event]) -> None:
+        """Begin the session at the time of its next record, if there is one."""
+
+
 def left_untold(**present: Any) -> tuple[Matter, ...]:
     """Return which of the named matters a log does not contain."""
     return tuple(matter for matter in MATTERS if not present.get(matter, True))

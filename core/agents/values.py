@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_ty
 import msgspec
 
 from core.engine.values import fingerprint
-from core.logs.links import FAULTS
+from core.logs.decoding import decoded
 from core.logs.redact.values import redact_name
 
 _LARGEST = 1 << 53
@@ -24,16 +24,13 @@ _THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|
 
 def decode(data: bytes | str) -> Any:
     """Return the JSON value in some bytes or in a text; None if there is none."""
-    try:
-        return msgspec.json.decode(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    return decoded(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
 
 
 def decode_inner(value: Any) -> Any:
     """Return a value, decoded if it is JSON inside a text."""
-    decoded = decode(value) if isinstance(value, str) else None
-    return value if decoded is None else decoded
+    inner = decode(value) if isinstance(value, str) else None
+    return value if inner is None else inner
 
 
 def text(value: Any) -> str:
@@ -174,10 +171,7 @@ _hints: dict[type, dict[str, Any]] = {}
 
 def salvage(record: bytes, kind: type[T]) -> T | None:
     """Return a record with the fields that fit their types; None if it is not an object."""
-    try:
-        value = msgspec.json.decode(record)
-    except FAULTS:
-        return None
+    value = decoded(record)
     return _struct(value, kind) if isinstance(value, dict) else None
 
 

@@ -15,6 +15,7 @@ import msgspec
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, SessionStart
 from core.logs.agent import recognise
+from core.logs.decoding import OBJECT, decoded
 from core.logs.format import Diagnostics, Format, Kit, Reader, Sample
 from core.logs.glimpse import id_in_document
 from core.logs.lines import LONG_HEAD, LineCutter, head
@@ -449,11 +450,8 @@ def _no_logs(folder: Path) -> str:
 
 def _unfinished(text: bytes) -> bool:
     """Whether a head is one object that continues beyond it, and not one object per line."""
-    try:
-        msgspec.json.decode(text.partition(b"\n")[0], type=dict[str, msgspec.Raw] | list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return True
-    return False
+    line = text.partition(b"\n")[0]
+    return decoded(line, OBJECT) is None and decoded(line, list[msgspec.Raw]) is None
 
 
 def _key(log: Log) -> Path:

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, overload
 
-import msgspec
 from msgspec import Struct
 
 from core.events import MAIN, Event, Matter, Where
+from core.logs.decoding import decoded
 from core.logs.lines import glued_objects
 
 if TYPE_CHECKING:
@@ -195,10 +195,7 @@ class Sample:
     @cached_property
     def document(self) -> Any:
         """The whole head as one JSON value; None if it is not complete JSON."""
-        try:
-            return msgspec.json.decode(self.head)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return None
+        return decoded(self.head)
 
 
 class Companion(NamedTuple):
@@ -246,10 +243,5 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
-    if not line.lstrip().startswith(b"{"):
-        return None
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    value = decoded(line) if line.lstrip().startswith(b"{") else None
     return value if isinstance(value, dict) else None

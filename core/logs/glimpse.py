@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from core.logs.agent import Location
+from core.logs.decoding import decoded
 from core.logs.lines import head, is_packed, open_unpacked, read_bytes
 from core.logs.records import Log, document, members, stem
 from core.logs.redact.values import one_line, redact_name
@@ -151,12 +152,12 @@ def display_title(text: str) -> str:
 
 def title_records(data: bytes) -> list[dict[str, Any]]:
     """The objects in some bytes: whole lines, or the messages of a document."""
-    value = _decode_json(data)
+    value = decoded(data)
     if isinstance(value, dict):
         return [value, *_messages(value)]
     if isinstance(value, list):
         return [one for one in value if isinstance(one, dict)]
-    values = (_decode_json(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
+    values = (decoded(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
     return [one for one in values if isinstance(one, dict)]
 
 
@@ -239,13 +240,6 @@ def _ends(log: Log) -> tuple[bytes, bytes]:
             stream.seek(max(log.start, stream.tell() - TAIL))
             return beginning, read_bytes(stream, TAIL)
     return beginning, b""
-
-
-def _decode_json(data: bytes) -> Any:
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
 
 
 _HEAD = 16_384
@@ -343,14 +337,8 @@ def _latest(data: bytes) -> float | None:
 
 def _records(head: bytes) -> list[dict[str, Any]]:
     """Return the first objects of a log: its complete lines, or the readable part of a truncated document."""
-    records = []
-    for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:_RECORDS]:
-        try:
-            value = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            continue
-        if isinstance(value, dict):
-            records.append(value)
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:_RECORDS]
+    records = [value for line in lines if isinstance(value := decoded(line), dict)]
     return records or [_outline(head)]
 
 

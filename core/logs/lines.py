@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-import msgspec
-
 from core.events import Where
+from core.logs.decoding import OBJECT, decoded
 from core.logs.log_files import open_log
 
 if sys.version_info >= (3, 14):
@@ -195,11 +194,7 @@ def _ignore_fault(_number: int, _reason: str) -> None:
 
 
 def _is_object(data: bytes) -> bool:
-    try:
-        msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+    return decoded(data, OBJECT) is not None
 
 
 def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | None:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.events import MAIN, Where
+from core.logs.decoding import FAULTS, decoded
 from core.logs.finder import Finder
 from core.logs.format import Kit
 from core.logs.lines import glued_objects
@@ -19,7 +20,6 @@ from core.logs.session import LogSession
 from core.logs.times import seconds
 from core.settings.logs import LineSettings
 
-FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)  # Errors of decoding the content of a log.
 NOTHING = Raw(b"null")  # A field that is not there.
 _LONGEST = 256  # Characters beyond which a text is not an id.
 _MOST = 1 << 53
@@ -114,10 +114,7 @@ class RecordMessage(Struct, gc=False):
         """Whether it brings results of tools."""
         if _first_byte(self.content) != b"[":
             return False
-        try:
-            parts = msgspec.json.decode(self.content, type=list[_Part])
-        except FAULTS:
-            return False
+        parts = decoded(self.content, list[_Part]) or []
         return any(bytes(part.type) == b'"tool_result"' for part in parts)
 
 

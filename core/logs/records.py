@@ -11,6 +11,7 @@ import msgspec
 
 from core.events import MAIN, Event, Where
 from core.logs.database import RowsRead, content, split_entry, wal_bytes
+from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Diagnostics, Format, Reader
 from core.logs.lines import LONGEST, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
 from core.logs.redact.text import redact, redact_torn
@@ -190,12 +191,11 @@ def own_records(record: Record, session: str) -> list[Record]:
 
     an unreadable line is returned, to be counted.
     """
-    try:
-        session_id = str(msgspec.json.decode(record.data, type=_Named).session)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    named = decoded(record.data, _Named)
+    if named is None:
         parts = [Record(data, place, record.line) for data, place in glued_objects(record.data, record.where)]
         return [own for part in parts for own in own_records(part, session)] if parts else [record]
-    return [record] if session_id == session else []
+    return [record] if str(named.session) == session else []
 
 
 def _count_fault(reader: Reader, file: str, line: int, fault: Exception) -> None:
@@ -231,12 +231,7 @@ def _entry(where: Where, longest: int) -> Passage:
     """One value of a record, named by a JSON pointer."""
     if where.length > LONGEST:
         return Passage(fault="too long to look into")
-    try:
-        value = msgspec.json.decode(_bytes(where, where.length))
-        part = _point(value, where.entry)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
-        return Passage(fault="changed since it was read")
-    return _passage(msgspec.json.encode(part), False, longest)
+    return _passage(Documents().raw(where), False, longest)
 
 
 def raw(where: Where) -> bytes:
@@ -257,7 +252,7 @@ class Documents:
             return content(Path(where.file), row) if row else _bytes(where, min(where.length, LONGEST))
         try:
             return msgspec.json.encode(_point(self._whole(where, row), pointer))
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
+        except (*FAULTS, LookupError, ValueError):
             return b""
 
     def _whole(self, where: Where, row: str) -> Any:
@@ -288,10 +283,7 @@ def _passage(data: bytes, more: bool, longest: int) -> Passage:
 
 def _hide_named_secrets(data: bytes) -> bytes:
     """Hide secrets that only a reader of JSON recognises, by their names."""
-    try:
-        value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return data
+    value = decoded(data)
     hidden = redact_value(value)
     return data if hidden is value else msgspec.json.encode(hidden)
 

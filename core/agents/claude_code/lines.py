@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from core.agents.calls import is_advice
 from core.agents.values import salvage
-from core.logs.links import FAULTS
+from core.logs.decoding import FAULTS, decoded
 
 _NOTHING = Raw(b"null")
 _LARGEST = 1 << 53  # No number of tokens is this large.
@@ -190,10 +190,8 @@ def token_count(value: int | None) -> int:
 
 def is_agent_progress(line: ClaudeLine) -> bool:
     """Whether a progress line is about a sub-agent."""
-    try:
-        return msgspec.json.decode(line.data, type=AgentProgress).type == "agent_progress"
-    except FAULTS:
-        return False
+    progress = decoded(line.data, AgentProgress)
+    return progress is not None and progress.type == "agent_progress"
 
 
 _UNSPOKEN = (

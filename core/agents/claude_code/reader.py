@@ -45,21 +45,11 @@ from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
 from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
+from core.logs.decoding import FAULTS
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import glued_objects
-from core.logs.links import (
-    FAULTS,
-    LONGEST_LABEL,
-    Envelope,
-    Link,
-    LinkKind,
-    LinkReader,
-    Rank,
-    RecordMessage,
-    as_text,
-    is_true,
-)
+from core.logs.links import LONGEST_LABEL, Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text, is_true
 from core.logs.records import Record
 from core.logs.redact.values import one_line
 from core.logs.times import seconds

@@ -28,8 +28,8 @@ from core.agents.models import ENDED, WORDLESS, ClosedTurns, Usage, joined_words
 from core.agents.normalizer import AgentKit
 from core.engine.values import fingerprint
 from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
+from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Companion
-from core.logs.links import FAULTS
 from core.logs.log_files import is_folder, is_there, open_log
 
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.
@@ -246,10 +246,7 @@ class Delegations:
 
     def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
         """Register a call for a sub-agent, which may start later."""
-        try:
-            request = msgspec.json.decode(arguments, type=_Input)
-        except FAULTS:
-            request = _Input()
+        request = decoded(arguments, _Input) or _Input()
         order = _Order(at, agent, request.subagent_type or "", fingerprint(request.prompt))
         self._settle(call)
         self._open[call] = order
@@ -273,19 +270,13 @@ class Delegations:
     def read_notice(self, line: ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
         """Read progress, which names the agent of a call, or a queued notice that an agent is done."""
         if line.type == "queue-operation":
-            try:
-                text = msgspec.json.decode(line.content)
-            except FAULTS:
-                return
+            text = decoded(line.content)
             if isinstance(text, str):
                 self.notified(text, at, where, self._own, out)
             return
         call = line.parent_tool_use_id
         if call in self._open and call not in self._started:
-            try:
-                progress = msgspec.json.decode(line.data, type=AgentProgress)
-            except FAULTS:
-                return
+            progress = decoded(line.data, AgentProgress) or AgentProgress()
             if progress.type == "agent_progress" and progress.agent_id and calls.tool(call):
                 self._start(call, progress.agent_id, at, where, out)
 

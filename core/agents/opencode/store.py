@@ -14,6 +14,7 @@ import msgspec
 
 from core.agents.values import decode, table, text, whole_number
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.decoding import decoded
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
 from core.logs.log_files import is_folder, read_log
 
@@ -173,9 +174,8 @@ class _Progress(msgspec.Struct):
 
 def _may_change(name: str, data: bytes) -> bool:
     """Whether a row is of an answer, a call or a text that is still going on."""
-    try:
-        progress = msgspec.json.decode(data, type=_Progress)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    progress = decoded(data, _Progress)
+    if progress is None:
         return False
     if name == "message":
         return progress.role == "assistant" and progress.time.completed is None
