@@ -26,6 +26,8 @@ def main(folders: list[str]) -> int:
                 print(f"\n# {path.relative_to(ROOT)}")
             for number, text in lines:
                 print(f"{number:5}  {text}")
+        for path in sorted((ROOT / folder).rglob("*.md")):
+            print(f"\n# {path.relative_to(ROOT)}\n{path.read_text(encoding='utf-8')}")
     return 0
 
 

@@ -19,6 +19,7 @@ NEEDED = (
     "core/engine/response/tables/receptor-rules.json",
     "themes/nocturne.toml",
     "tui/screens/main.tcss",
+    "tui/screens/help_topics.md",
     "core/store/presets/balanced.toml",
     "sample_sessions/index.json",
     "core/export/page.html",

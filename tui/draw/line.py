@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, chop_cells, set_cell_size
@@ -42,6 +42,14 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, text]
 
 
+def section(title: str, sentences: Iterable[tuple[str, str]], width: int) -> list[Line]:
+    """A heading with sentences below it, each in its style, and a blank line."""
+    lines: list[Line] = [[(title, "strong")]]
+    for text, ink in sentences:
+        lines += [[("  " + line, ink)] for line in wrapped(text, max(8, width - 2))]
+    return [*lines, []]
+
+
 def clipped(line: Line, width: int) -> Line:
     """A line that is too long, ended by an ellipsis."""
     if sum(cell_len(text) for text, _ in line) <= width:
@@ -67,6 +75,18 @@ def joined_cells(cells: Sequence[str], inks: Sequence[str]) -> Line:
             start, ink = place, other
     if inks:
         line.append(("".join(cells[start:]), ink))
+    return line
+
+
+def overlaid(row: Line, cell: int, over: tuple[str, str]) -> Line:
+    """A row with one of its cells covered."""
+    line: Line = []
+    for text, ink in row:
+        if 0 <= cell < len(text):
+            line += [(text[:cell], ink), over, (text[cell + 1 :], ink)]
+        else:
+            line.append((text, ink))
+        cell -= len(text)
     return line
 
 

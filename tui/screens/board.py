@@ -39,6 +39,7 @@ class Board(LeftOnce[None]):
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
+    HAS_TIMELINE: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [bind("back", "leave", show=True)]
 
     view: var[View | None] = var(None)
@@ -58,9 +59,10 @@ class Board(LeftOnce[None]):
         yield StatusHeader().data_bind(Board.view)
         yield NowStrip().data_bind(Board.view)
         yield from self.body()
-        strip = TimelineStrip(self._settings.gap, id="timeline")
-        strip.series = self._settings.series
-        yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
+        if self.HAS_TIMELINE:
+            strip = TimelineStrip(self._settings.gap, id="timeline")
+            strip.series = self._settings.series
+            yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
         yield KeyLine()
 
     def shared(self) -> Iterable[tuple[Panel, Panel]]:

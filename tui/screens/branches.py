@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
 from textual import on
-from textual._path import CSSPathType
-from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
@@ -33,15 +32,12 @@ from core.settings import Settings
 from core.settings.screen import ScreenSettings
 from core.timeline.branch import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
-from tui.draw.line import Line, wrapped
+from tui.draw.line import Line, section
 from tui.feed.messages import Failed, Seek
 from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
 from tui.widgets.common.dialog import EntryLine
-from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.scroller import TextPage
 
 _WAITS = "reading…"
@@ -58,7 +54,6 @@ _EMPTY = {"steer": "press s and write a message for the agent at the playhead"}
 class BranchScreen(ModelTab):
     """What might have been; nothing here changes the session."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = """
     BranchScreen #page { height: 1fr; }
     BranchScreen #steer, BranchScreen #record { display: none; height: 1; border: none; padding: 0 2; }
@@ -66,12 +61,7 @@ class BranchScreen(ModelTab):
     """
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
-    HELP: ClassVar[str] = """\
-The conversation from the log: branches, side chains of sub-agents, resumes, and whether the log was changed
-since it was last read. Below it, settings that were applied while the session was watched, each with the
-prediction of a re-run and what happened. `enter` goes to a record by its number, id or hash, `s` previews a message
-of yours at the playhead, `v` dreams again.
-"""
+    HAS_TIMELINE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "go", "go to record", "Go to a record of the conversation", show=True),
         bind("hand.steer", "steer", "preview", "Preview a message at the playhead", show=True),
@@ -86,15 +76,12 @@ of yours at the playhead, `v` dreams again.
         self._seed = 1
         self._begun = False
 
-    def compose(self) -> ComposeResult:
-        yield StatusHeader().data_bind(Board.view)
-        yield NowStrip().data_bind(Board.view)
+    def body(self) -> Iterable[Widget]:
         yield TabLine(self.TAB).data_bind(Board.view)
         yield TextPage(id="page")
         yield EntryLine("a message for the agent", enter="preview", escape="close", id="steer")
         hint = "number, id or hash of a record, then your own summary of what lies between, if you like"
         yield EntryLine(hint, enter="go there", escape="close", id="record")
-        yield KeyLine()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -256,9 +243,7 @@ def _grown(branch: Branch) -> bool:
 def _page(sections: dict[str, list[str]], untold: str, width: int) -> list[Line]:
     lines: list[Line] = []
     for name, title in _SECTIONS.items():
-        lines.append([(title, "strong")])
-        for sentence in sections.get(name, [_EMPTY.get(name, untold)]):
-            ink = "plain" if name in sections else "quiet"
-            lines += [[("  " + line, ink)] for line in wrapped(sentence, max(8, width - 2))]
-        lines.append([])
+        ink = "plain" if name in sections else "quiet"
+        sentences = sections.get(name, [_EMPTY.get(name, untold)])
+        lines += section(title, [(sentence, ink) for sentence in sentences], width)
     return lines

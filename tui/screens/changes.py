@@ -25,26 +25,19 @@ from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.scroller import Scroller, TextPage
+from tui.widgets.common.scroller import CursorList, TextPage
 
 _STYLES = {"+": "confidence", "-": "frustration", "@": "quiet", " ": "plain"}
 
 
-class ChangedFiles(Scroller):
+class ChangedFiles(CursorList):
     """A row for each changed file, with a cursor."""
 
     EMPTY: ClassVar[str] = "no file changed so far"
-    HELP: ClassVar[str] = """\
-Every file the session changed up to the playhead, with lines added and removed, reconstructed from the log
-alone. `●` the log has the whole file, `◐` only the edited lines, `○` only that a command wrote it.
-**Up** and **down** choose a file, **Enter** shows its history in the transcript, `]` goes to the next edit of it,
-`v` shows only the current agent's changes. Failed, rejected and rewound edits do not count.
-"""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.files: list[FileChange] = []
-        self.cursor = 0
 
     def count_rows(self) -> int:
         return len(self.files)
@@ -66,20 +59,9 @@ alone. `●` the log has the whole file, `◐` only the edited lines, `○` only
             (f"{figures[1]:>6}", "frustration"),
         ]
 
-    def action_move(self, by: int) -> None:
-        self.cursor = max(0, min(len(self.files) - 1, self.cursor + by))
-        top, page = self.scroll_offset.y, self.page
-        if not top <= self.cursor < top + page:
-            self.scroll_to(y=self.cursor if self.cursor < top else self.cursor - page + 1, animate=False)
-        self.draw_rows()
+    def moved(self) -> None:
         if isinstance(self.screen, ChangesScreen):
             self.screen.show_file()
-
-    def action_first(self) -> None:
-        self.action_move(-len(self.files))
-
-    def action_last(self) -> None:
-        self.action_move(len(self.files))
 
 
 class ChangesScreen(Board):

@@ -20,7 +20,7 @@ from core.logs.finder import sessions
 from core.report.compare import Alignment, ComparedRun, Move, align, move_words, parting_words, read_run, rows
 from core.report.formatting import clock, plain
 from core.settings import Settings
-from tui.draw.line import Line, fit, joined_cells, wrapped
+from tui.draw.line import Line, fit, joined_cells, overlaid, wrapped
 from tui.feed.messages import OpenSession
 from tui.keys import bind
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
@@ -105,7 +105,7 @@ def timeline_lines(compared: Compared, playhead: int, width: int) -> list[Line]:
         ("same", joined_cells(links, ["quiet"] * room)),
         ("B", run_cells(compared.events[1], [moment.b for moment in moments], room)),
     ]
-    lines: list[Line] = [[(fit(name, _LABEL), "quiet"), *_with_playhead(row, head)] for name, row in strips]
+    lines: list[Line] = [[(fit(name, _LABEL), "quiet"), *overlaid(row, head, ("┃", "strong"))] for name, row in strips]
     lines.append([])
     for name, events, place in zip("AB", compared.events, _reached(moments, playhead), strict=True):
         lines.append(_moment_line(name, events, place, width))
@@ -130,17 +130,6 @@ def _moment_line(name: str, events: Sequence[Event], place: int, width: int) -> 
     where = f"{when}  event {place + 1:,} of {len(events):,}  "
     text = fit(("✗ " if failed else "") + move_words(event), max(4, width - _LABEL - len(where)))
     return [(fit(name, _LABEL), "strong"), (where, "quiet"), (text.rstrip(), "alert" if failed else "plain")]
-
-
-def _with_playhead(row: Line, head: int) -> Line:
-    line: Line = []
-    for text, ink in row:
-        if 0 <= head < len(text):
-            line += [(text[:head], ink), ("┃", "strong"), (text[head + 1 :], ink)]
-        else:
-            line.append((text, ink))
-        head -= len(text)
-    return line
 
 
 def figure_lines(compared: Compared, width: int) -> list[Line]:
@@ -168,11 +157,6 @@ class CompareScreen(LeftOnce[None]):
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
     SHOWS_NO_SESSION: ClassVar[bool] = True
-    HELP: ClassVar[str] = """\
-Two sessions, aligned by what they did. `▄` a call, `×` a failed call, `│` a prompt; `╎` joins steps that both
-took, a gap is a step of the other session. Left and right move the playhead in both, `]` goes to the next step
-that only one of them took, **Enter** opens A at the playhead.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("play.back", "step(-1)", show=True),
         bind("play.on", "step(1)"),

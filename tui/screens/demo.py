@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import var
@@ -20,7 +18,6 @@ from tui.screens.main import MainScreen
 class Narrator(Static):
     """The line at the bottom: what is to be noticed at the playhead."""
 
-    HELP: ClassVar[str] = "What to notice in this story."
     DEFAULT_CSS = """
     Narrator {
         height: auto;

@@ -28,46 +28,49 @@ from tui.widgets.common.dialog import Box, ConfirmScreen
 _DONE = {"once": "allowed, once", "session": "allowed for the rest of the session", "deny": "denied"}
 
 
-class ReasonScreen(Box[str]):
-    """Asks for the reason of a denial; returns None if it is cancelled."""
+class AskScreen(Box[str]):
+    """Asks for a line of text below some sentences; returns None if it is cancelled."""
 
-    def __init__(self, question: PermitQuestion) -> None:
+    def __init__(self, title: str, *sentences: str, hint: str, keys: str, most: int) -> None:
         super().__init__()
-        self._question = question
+        self._title, self._sentences, self._hint, self._keys, self._most = title, sentences, hint, keys, most
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = f"Deny call {self._question.number}?"
-            yield Label(Content(plain(self._question.what, 300)))
-            yield Input(placeholder="a reason for the agent (optional)", max_length=200)
-            yield Label("Enter denies it, Esc cancels")
+            box.border_title = self._title
+            for text in self._sentences:
+                yield Label(Content(plain(text, 300)))
+            yield Input(placeholder=self._hint, max_length=self._most)
+            yield Label(self._keys)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
 
 
-class OptionScreen(ReasonScreen):
+class ReasonScreen(AskScreen):
+    """Asks for the reason of a denial."""
+
+    def __init__(self, question: PermitQuestion) -> None:
+        hint = "a reason for the agent (optional)"
+        keys = "Enter denies it, Esc cancels"
+        super().__init__(f"Deny call {question.number}?", question.what, hint=hint, keys=keys, most=200)
+
+
+class OptionScreen(AskScreen):
     """Asks for the answer to one question of the agent: the number of an option, or free text."""
 
-    def __init__(self, question: PermitQuestion, choice: AskedChoice) -> None:
-        super().__init__(question)
-        self._choice = choice
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Answer its question"
-            yield Label(Content(plain(self._choice.question, 300)))
-            for place, option in enumerate(self._choice.options, 1):
-                yield Label(Content(plain(f"{place}  {option}", 200)))
-            yield Input(placeholder="the number of an option, or your own words", max_length=500)
-            yield Label("Enter answers, Esc cancels")
+    def __init__(self, choice: AskedChoice) -> None:
+        self._options = choice.options
+        options = (f"{place}  {option}" for place, option in enumerate(choice.options, 1))
+        hint = "the number of an option, or your own words"
+        keys = "Enter answers, Esc cancels"
+        super().__init__("Answer its question", choice.question, *options, hint=hint, keys=keys, most=500)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         value = message.value.strip()
-        options = self._choice.options
         place = int(value) - 1 if value.isdecimal() else -1
         if value:
-            self.dismiss(options[place] if 0 <= place < len(options) else value)
+            self.dismiss(self._options[place] if 0 <= place < len(self._options) else value)
 
 
 def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
@@ -101,7 +104,7 @@ def _ask_options(app: App[Any], link: IntakeLink, question: PermitQuestion, answ
         if answer is not None:
             _ask_options(app, link, question, (*answers, answer))
 
-    app.push_screen(OptionScreen(question, question.choices[len(answers)]), took)
+    app.push_screen(OptionScreen(question.choices[len(answers)]), took)
 
 
 def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: str | None) -> None:
@@ -129,23 +132,16 @@ def _send(
     app.run_worker(work, name="permit", group="permit", thread=True)
 
 
-class NoteScreen(Box[str]):
-    """Asks for the note of a bookmark; returns None if it is cancelled."""
+class NoteScreen(AskScreen):
+    """Asks for the note of a bookmark."""
 
     DEFAULT_CSS = "NoteScreen > Vertical { width: 60; }"
 
     def __init__(self, place: int) -> None:
-        super().__init__()
-        self._place = place
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = f"Bookmark at event {self._place:,}"
-            yield Input(placeholder="a note (optional), or NAME: note", max_length=300)
-            yield Label("Enter sets the bookmark, Esc cancels")
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        self.dismiss(message.value.strip())
+        hint = "a note (optional), or NAME: note"
+        super().__init__(
+            f"Bookmark at event {place:,}", hint=hint, keys="Enter sets the bookmark, Esc cancels", most=300
+        )
 
 
 def ask_bookmark(app: App[Any], place: int, bookmarks: Sequence[Bookmark]) -> None:

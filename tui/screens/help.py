@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from textual import on
@@ -145,8 +147,8 @@ class HelpScreen(Board):
             panels = [type(part) for part in (*near, *_explained(below))]
         yield Topic("Everywhere", rows=key_rows((type(self.app),), keymap, known_ids))
         for panel in dict.fromkeys((*panels, *_EXPLAINED)):
-            if panel.HELP:
-                yield Topic(getattr(panel, "TITLE", "") or _title(panel), panel.HELP.strip())
+            if words := explanation(panel):
+                yield Topic(getattr(panel, "TITLE", "") or _title(panel), words)
 
     @property
     def rows(self) -> list[KeyRow]:
@@ -183,7 +185,21 @@ class HelpScreen(Board):
 
 def _explained(screen: Screen[Any]) -> list[Widget]:
     """The parts of a screen that have an explanation."""
-    return [part for part in screen.query("*") if type(part).HELP]
+    return [part for part in screen.query("*") if explanation(type(part))]
+
+
+@cache
+def topic_texts() -> dict[str, str]:
+    """Return the explanations of screens and panels, by the names of their classes."""
+    text = Path(__file__).with_name("help_topics.md").read_text(encoding="utf-8")
+    parts = (part.partition("\n") for part in text.split("\n## ")[1:])
+    return {name: words.strip() for name, _, words in parts}
+
+
+def explanation(kind: type[Widget]) -> str:
+    """Return what a screen or panel means; the panel of an extension says it itself."""
+    own = (kind.HELP or "").strip()
+    return own or next((topic_texts()[each.__name__] for each in kind.__mro__ if each.__name__ in topic_texts()), "")
 
 
 def _title(kind: type) -> str:

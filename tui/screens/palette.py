@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec.structs import replace
 from textual.app import App, SystemCommand
@@ -55,7 +55,7 @@ class _Observatory(Protocol):
     def post_message(self, message: Message) -> bool: ...
 
 
-def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]]]:
+def named_places(app: App[Any]) -> Iterator[Place]:
     """Every screen and panel by its name, what it shows, and how to get there; settings are on the bench."""
     observatory = cast(_Places, app)
     for name, holds in SCREEN_NAMES.items():
@@ -99,45 +99,43 @@ class _Places(Protocol):
     def show_panel(self, panel: Panel) -> None: ...
 
 
-class PlaceSearch(Provider):
-    """Screens and panels by name or by an everyday word for them."""
+Place: TypeAlias = tuple[str, str, Callable[[], object]]  # Its name, what it is, and how to get there.
+
+
+class NamedSearch(Provider):
+    """Finds places by all words that were typed, in their name or in what they are."""
+
+    async def places(self, most: int | None = None) -> Iterable[Place]:
+        """All places, or the first few."""
+        raise NotImplementedError
 
     async def discover(self) -> Hits:
-        for text, help_text, go in named_places(self.app):
+        for text, help_text, go in await self.places(_FEW):
             yield DiscoveryHit(Content(text), go, text, help_text)
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
-        hits = 0
-        for text, help_text, go in named_places(self.app):
-            if all(word in f"{text} {help_text}".lower() for word in words):
-                hits += 1
-                inside = all(word in text.lower() for word in words)
-                yield Hit(_EXACT * (1.0 if inside else 0.5) - hits, Content(text), go, text, help_text)
-            if hits >= _MOST:
-                return
+        matches = [place for place in await self.places() if all(word in " ".join(place[:2]).lower() for word in words)]
+        for number, (text, help_text, go) in enumerate(matches[:_MOST]):
+            inside = all(word in text.lower() for word in words)
+            yield Hit(_EXACT * (1.0 if inside else 0.5) - number, Content(text), go, text, help_text)
 
 
-class OtherSessions(Provider):
+class PlaceSearch(NamedSearch):
+    """Screens and panels by name or by an everyday word for them."""
+
+    async def places(self, most: int | None = None) -> Iterable[Place]:  # noqa: ARG002 they are few
+        return named_places(self.app)
+
+
+class OtherSessions(NamedSearch):
     """All sessions of this machine by title, project and agent; what is chosen is opened."""
 
     async def startup(self) -> None:
         self._found = asyncio.create_task(asyncio.to_thread(_sessions))
 
-    async def discover(self) -> Hits:
-        for session in await self._sessions(_FEW):
-            yield DiscoveryHit(Content(_called(session)), partial(self._open, session), _called(session), _of(session))
-
-    async def search(self, query: str) -> Hits:
-        words = query.lower().split()
-        hits = 0
-        for session in await self._sessions():
-            if all(word in f"session {_called(session)} {_of(session)}".lower() for word in words):
-                hits += 1
-                text = _called(session)
-                yield Hit(0.9 - hits / 1000, Content(text), partial(self._open, session), text, _of(session))
-            if hits >= _MOST:
-                return
+    async def places(self, most: int | None = None) -> Iterable[Place]:
+        return [(_called(one), _of(one), partial(self._open, one)) for one in await self._sessions(most)]
 
     async def _sessions(self, most: int | None = None) -> list[Found]:
         """Those that were found, without their titles while words are hidden."""

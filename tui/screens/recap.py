@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual._path import CSSPathType
-from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from core.agents.words import WordReader
@@ -17,13 +17,10 @@ from core.report.story import SessionStory, story
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Look
-from tui.draw.line import Line, wrapped
+from tui.draw.line import Line, section
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.scroller import TextPage
 
 if TYPE_CHECKING:
@@ -40,9 +37,9 @@ _TITLES = (
 class RecapScreen(Board):
     """A recap of the events since the last look, or of the whole session."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     DEFAULT_CSS = "RecapScreen #page { height: 1fr; }"
     AUTO_FOCUS = "TextPage"
+    HAS_TIMELINE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         replace(bind("play.start", "app.seek(0)", "play", "Play it from the start"), priority=True),
         bind("fold", "whole", "whole session", "Show the whole session, or only what is new", show=True),
@@ -62,11 +59,8 @@ class RecapScreen(Board):
         self._now = now
         self._all = look is None
 
-    def compose(self) -> ComposeResult:
-        yield StatusHeader().data_bind(Board.view)
-        yield NowStrip().data_bind(Board.view)
+    def body(self) -> Iterable[Widget]:
         yield TextPage(id="page")
-        yield KeyLine()
 
     def watch_recording(self) -> None:
         """Write the recap once; the page does not change while events come."""
@@ -158,27 +152,20 @@ class RecapScreen(Board):
 def _prose_page(sections: list[tuple[str, Told]], width: int) -> list[Line]:
     lines: list[Line] = []
     for title, prose in sections:
-        lines.append([(title, "strong")])
         claims = [(claim, "plain", "") for claim in prose.claims]
         claims += [(claim, "quiet", "left out, not supported by the facts: ") for claim in prose.left]
-        for claim, ink, before in claims:
-            cited = f" [{', '.join(map(str, claim.events))}]" if claim.events else ""
-            words = before + plain(claim.words) + cited
-            lines += [[("  " + line, ink)] for line in wrapped(words, max(8, width - 2))]
-        who = f"written by {prose.who} ({prose.tier}); {prose.reason}"
-        lines += [[("  " + line, "quiet")] for line in wrapped(plain(who), max(8, width - 2))]
-        lines.append([])
-    lines.append([("  [12] is event 12: press / and type 12 to go there", "quiet")])
-    return lines
+        sentences = [
+            (before + plain(claim.words) + (f" [{', '.join(map(str, claim.events))}]" if claim.events else ""), ink)
+            for claim, ink, before in claims
+        ]
+        sentences.append((plain(f"written by {prose.who} ({prose.tier}); {prose.reason}"), "quiet"))
+        lines += section(title, sentences, width)
+    return [*lines, [("  [12] is event 12: press / and type 12 to go there", "quiet")]]
 
 
 def _page(recap: SessionStory, nothing: bool, came: list[str], width: int) -> list[Line]:
     if nothing:
         return [[("nothing has happened since", "quiet")]]
-    lines: list[Line] = []
-    for title, answers in [*((title, getattr(recap, name)) for name, title in _TITLES), ("Outcome", came)]:
-        lines += [[(title, "strong")]] if answers else []
-        for answer in answers:
-            lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]
-        lines.append([])
-    return lines
+    parts = [*((title, getattr(recap, name)) for name, title in _TITLES), ("Outcome", came)]
+    shown = [(title, answers) for title, answers in parts if answers]
+    return [line for title, answers in shown for line in section(title, [(one, "plain") for one in answers], width)]

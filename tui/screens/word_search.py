@@ -54,13 +54,6 @@ class WordSearchScreen(LeftOnce[None]):
     }
     """
     AUTO_FOCUS = "Input"
-    HELP: ClassVar[str] = """\
-Finds every place in any agent's log that contains all the words, latest first; a word may be the beginning of a
-longer one. Logs that changed are read in the background. Secrets are redacted before anything is indexed, and
-`nooscope search --forget` deletes the index.
-
-**Down** goes to the list, **Enter** opens the session at that moment.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("row.down", "into_list", "choose", "Go to the list", show=True),
         bind("open", "open", "", "Open the session at this moment", show=True),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from textual.binding import Binding
+from textual.widget import Widget
 from textual.widgets import Input
 
 from core.settings.screen import ScreenSettings
@@ -15,7 +18,8 @@ from tests.tui.panel_app import text
 from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
 from tui.keys import APP_KEYS
-from tui.screens.help import HelpScreen, KeyRow, Topic, help_lines, key_rows, matching_topics
+from tui.screens.help import HelpScreen, KeyRow, Topic, explanation, help_lines, key_rows, matching_topics, topic_texts
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document
@@ -122,3 +126,19 @@ def test_a_star_is_no_mark_and_a_long_sentence_is_wrapped() -> None:
     page = text(lines)
     assert "A * says so and so." in page
     assert "group; again:" in page and page.split()[-1] == "built-in"
+
+
+def test_every_explanation_belongs_to_a_class_and_every_panel_has_one() -> None:
+    for room in ("tui.screens", "tui.widgets"):
+        for module in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}."):
+            importlib.import_module(module.name)
+    kinds = [kind for kind in _subclasses(Widget) if kind.__module__.startswith("tui.")]
+    assert set(topic_texts()) <= {kind.__name__ for kind in kinds}
+    shown = [kind for kind in kinds if issubclass(kind, Panel) and kind.__dict__.get("TITLE")]
+    assert len(shown) > 30 and all(explanation(kind) for kind in shown)
+
+
+def _subclasses(kind: type[Widget]) -> Iterator[type[Widget]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _subclasses(each)

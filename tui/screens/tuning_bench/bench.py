@@ -69,11 +69,6 @@ def draft_of(recording: Timeline) -> Settings | None:
 class Bench(Horizontal):
     """Panels that show and ask; the draft, the what-if and the line one types in stand behind them."""
 
-    HELP: ClassVar[str] = """\
-Change a threshold on the left; the right side shows what would have fired. `w` switches the whole screen to what
-would have happened, at the same playhead. `S` puts the changes to use or saves them; until then nothing changes.
-"""
-
     DEFAULT_CSS = """
     Bench { height: 1fr; }
     Bench #knobs { width: 5fr; max-width: 84; }

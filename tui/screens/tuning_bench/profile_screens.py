@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
@@ -55,7 +55,6 @@ class SaveScreen(Box[SaveAnswer]):
     SaveScreen Static { color: $quiet; }
     """
     AUTO_FOCUS = "OptionList"
-    HELP: ClassVar[str] = "Choose what to do with the changed settings; a profile needs a name."
 
     def __init__(
         self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path], profiles: list[SettingsProfile]

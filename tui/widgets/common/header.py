@@ -33,21 +33,6 @@ _TIGHT_TITLE = 24  # Cells of a title that stands for an unknown project on a na
 class StatusHeader(Panel, can_focus=False):
     """One line, or two where there is room for it; what matters least gives way first."""
 
-    HELP: ClassVar[str] = """\
-`◉ LIVE` follows the log, `‖ PAUSED` stops the playhead while recording continues, `▷ REPLAY` plays a saved log.
-`WHAT IF`: the screen shows what would have happened under the changed settings; `w` switches back.
-`now ▲ needs you`: the status at the newest event while you look at an older one; `end` goes there.
-`2 others need you (W)`: other sessions that need you; `W` opens the one that has waited longest.
-`newer session here`: another agent works in this folder while this session is at rest; `W` opens it.
-`LIVE, 10,240 events behind`: the log grows faster than it is read, so the screen is not up to date.
-`sleep` is the model's sleep pressure; see the panel *Sleep and context*.
-Context shows how far it is filled towards compaction, and the turns left at the usual pace.
-Cost is the cost of all agents so far (`≥` if some prices are unknown) and the pace of the last hour; with a
-budget (`screen.cost.budget`) also the cost of all agents today. Tokens per minute are new tokens sent and
-received. `5h limit` and `7d limit` are the used shares of your plan's limits, if the agent's status line
-reports them (`nooscope hooks install claude --statusline`).
-`✎ model on`: a language model may write prose when you ask for it; it then receives redacted facts.
-"""
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
     StatusHeader.-two { height: 2; }

@@ -21,15 +21,6 @@ _LEAST = 10  # Cells of a call below which its time gives way.
 class NowStrip(Panel, can_focus=False):
     """True at the playhead; two lines on a low screen, four on a tall one, six on a vast one."""
 
-    HELP: ClassVar[str] = """\
-The first line is the status at the playhead, for how long, and why.
-Below it: `you`, the last prompt; `now`, the running call, or `last`, the last finished call; `failed`, the last
-failure since your prompt that is not solved yet, with the line of its output that explains it and how often it
-happened; `agent`, the key sentence of its last message.
-If a call waits for your approval, the status says so: `y` allows it once, `Y` allows its tool for the rest of the
-session, `d` denies it with a reason.
-Text is read from the log, with secrets redacted. `h` hides all text, for example while you share your screen.
-"""
     DEFAULT_CSS = """
     NowStrip { height: 2; border: none; padding: 0 1; background: $background; }
     """

@@ -201,6 +201,30 @@ class Panel(Widget, can_focus=True):
         self._made_for = size
 
 
+class CursorPanel(Panel):
+    """A panel with a cursor of its own, which the wheel moves and only the focus shows."""
+
+    WHEEL: ClassVar[int] = 1  # Rows the wheel moves it by.
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        raise NotImplementedError
+
+    def on_focus(self) -> None:
+        self.redraw()
+
+    def on_blur(self) -> None:
+        self.redraw()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.action_move(self.WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.action_move(-self.WHEEL)
+
+
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
     segments = [Segment(text, inks[ink]) for text, ink in line if text]
     short = width - sum([cell_len(text) for text, _ in line])

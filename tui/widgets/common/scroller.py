@@ -132,6 +132,36 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         self.scroll_to(y=self.count_rows(), animate=False)
 
 
+class CursorList(Scroller):
+    """Rows with a cursor that stays in sight."""
+
+    cursor = 0
+
+    def moved(self) -> None:
+        """React to the cursor, which came to a row."""
+
+    def reveal(self) -> None:
+        """Bring the cursor into sight."""
+        if not 0 <= self.cursor - self.scroll_offset.y < self.page:
+            self.scroll_to(y=max(0, self.cursor - self.page // 3), animate=False, immediate=True)
+        self.draw_rows()
+        self.moved()
+
+    def go(self, to: int) -> None:
+        """Put the cursor on a row."""
+        self.cursor = max(0, min(to, self.count_rows() - 1))
+        self.reveal()
+
+    def action_move(self, by: int) -> None:
+        self.go(self.cursor + by)
+
+    def action_first(self) -> None:
+        self.go(0)
+
+    def action_last(self) -> None:
+        self.go(self.count_rows() - 1)
+
+
 TextLayout: TypeAlias = Callable[[int], list[Line]]  # Lays a text out for a width.
 
 

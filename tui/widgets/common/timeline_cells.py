@@ -286,16 +286,20 @@ def _level(share: float) -> Cell:
 
 
 def _bars(calls: NDArray[np.int64], tallest: int, height: int) -> list[list[Cell]]:
-    """Calls against the busiest stretch, an eighth of a cell fine; one call is always seen."""
+    """Calls against the busiest stretch; one call is always seen."""
     eighths = [max(1, round(8 * height * int(number) / tallest)) if number else 0 for number in calls]
-    rows: list[list[Cell]] = []
-    for row in range(height - 1, -1, -1):
-        cells: list[Cell] = []
-        for number in eighths:
-            left = number - 8 * row
-            cells.append((_STEPS[min(left, 8) - 1], "confidence") if left > 0 else (" ", "track"))
-        rows.append(cells)
-    return rows
+    return bar_cells(eighths, height, "confidence")
+
+
+def bar_cells(eighths: Sequence[int], height: int, ink: str, ground: str = " ") -> list[list[Cell]]:
+    """Bars from the bottom, an eighth of a cell fine, the top row first; `ground` is where none stands."""
+    return [
+        [
+            (_STEPS[min(left, 8) - 1], ink) if (left := number - 8 * row) > 0 else (" " if row else ground, "track")
+            for number in eighths
+        ]
+        for row in range(height - 1, -1, -1)
+    ]
 
 
 def shade(row: Sequence[Cell], silenced: Sequence[bool]) -> list[Cell]:

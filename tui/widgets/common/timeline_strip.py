@@ -13,7 +13,7 @@ from core.report.formatting import clock
 from core.settings.screen import Series
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.draw.line import Line, joined_cells
+from tui.draw.line import Line, joined_cells, overlaid
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.keys import bind
@@ -26,6 +26,7 @@ from tui.widgets.common.timeline_cells import (
     EventWindow,
     activity_names,
     activity_rows,
+    bar_cells,
     shade,
 )
 
@@ -33,7 +34,6 @@ SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 8
 _ROOMY = 90  # Width from which the rows are named.
 _CLOSEST = 16  # Events a strip shows at least.
-_STEPS = "▁▂▃▄▅▆▇█"
 
 
 class _Ground(NamedTuple):
@@ -55,15 +55,6 @@ class TimelineStrip(Panel):
     """Click or drag to seek; the wheel and the keys + and - zoom."""
 
     TITLE: ClassVar[str] = "Timeline"
-    HELP: ClassVar[str] = """\
-Each column is a group of events. The first row shows activity, or a reading (up and down choose which): failed
-calls (`×` one, else a number, `+` more than nine), the number of calls compared with the busiest column, and how
-far the context is filled. Then the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work,
-`▄` stuck), and marks: `│` prompt, `▲` problem, `△` good sign, `◆` advice, `■` would halt, `▣` quarantine,
-`▽` compaction, `◦` dream, `◇` other files, `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long pause.
-`░` marks where the flow gate mutes all other signals.
-`┃` is the playhead, `▐` the live edge. Click or drag to seek; the mouse wheel, `+` and `-` zoom.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("row.up", "series(-1)", "other reading", "Show the previous reading", show=True),
         bind("row.down", "series(1)", "", "Show the next reading"),
@@ -93,12 +84,9 @@ far the context is filled. Then the agent's state (`·` idle, `─` exploring, `
         ground = self._draw_ground(timeline, view, window, max(2, height))
         names = [*_names(self.series, len(ground.rows) - 2), "state", "marks"]
         head = window.cell(view.index)
-        edge = view.mode == "live" and window.stop >= len(timeline)
+        over = ("▐", "live") if view.mode == "live" and window.stop >= len(timeline) else ("┃", "strong")
         return [
-            [
-                (name.rjust(self._label - 1)[: self._label].ljust(self._label), "quiet"),
-                *_with_head(row, head, live=edge),
-            ]
+            [(name.rjust(self._label - 1)[: self._label].ljust(self._label), "quiet"), *overlaid(row, head, over)]
             for name, row in zip(names, ground.rows, strict=True)
         ]
 
@@ -187,7 +175,8 @@ far the context is filled. Then the agent's state (`·` idle, `─` exploring, `
                 rows = activity_rows(counts, strip.heights(track, "context", window), curve)
             else:
                 values = [float(value) for value in strip.heights(track, self.series, window)]
-                rows = _curve(values, curve, self.series if self.series in AXES else "plain")
+                eighths = [round(value * 8 * curve) for value in values]
+                rows = bar_cells(eighths, curve, self.series if self.series in AXES else "plain", "▁")
             rows.append([BANDS[state] for state in strip.band(track, window)])
             rows.append(_marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks]))
             shades = [shade(row, shaded) for row in rows]
@@ -242,24 +231,6 @@ def _names(series: str, curve: int) -> list[str]:
     return ["1", *([""] * (curve - 2)), "0"][-curve:]
 
 
-def _curve(values: list[float], height: int, ink: str) -> list[list[tuple[str, str]]]:
-    """Bars from the bottom, an eighth of a cell fine."""
-    rows: list[list[tuple[str, str]]] = []
-    eighths = [max(0, min(8 * height, round(value * 8 * height))) for value in values]
-    for row in range(height - 1, -1, -1):
-        cells = []
-        for number in eighths:
-            left = number - 8 * row
-            if left >= 8:
-                cells.append(("█", ink))
-            elif left > 0:
-                cells.append((_STEPS[left - 1], ink))
-            else:
-                cells.append(("▁" if row == 0 else " ", "track"))
-        rows.append(cells)
-    return rows
-
-
 def _marks(timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]) -> list[tuple[str, str]]:
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
@@ -269,16 +240,3 @@ def _marks(timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[
     for cell in strip.bookmarked(bookmarks, window):
         cells[cell] = ("⚑", "live")
     return cells
-
-
-def _with_head(row: Line, head: int, *, live: bool) -> Line:
-    """A row with the playhead laid over it."""
-    line: Line = []
-    for text, ink in row:
-        if 0 <= head < len(text):
-            over = ("▐", "live") if live else ("┃", "strong")
-            line += [(text[:head], ink), over, (text[head + 1 :], ink)]
-        else:
-            line.append((text, ink))
-        head -= len(text)
-    return line

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 from textual import events
@@ -39,21 +39,24 @@ class CellContext(NamedTuple):
     span: float  # Seconds the small curve shows.
 
 
+Cell: TypeAlias = Callable[[FleetRow, int, CellContext], Line]  # How a row looks in a column.
+
+
 class Column(NamedTuple):
     """One column: its title, its width, how a row looks in it, and the order that sorts by it."""
 
     title: str
     width: int
-    cell: Callable[[FleetRow, int, CellContext], Line]
+    cell: Cell
     sorting: Sorting | None = None
     right: bool = False
 
 
 def level_style(status: Status) -> str:
     """The style of a standing; what is only surmised has no ground of its own."""
-    if status.level:
-        return "alert" if status.word == "may need you" else _LEVEL_STYLES[status.level]
-    return _REST_STYLES.get(status.word, "quiet")
+    if not status.level:
+        return _REST_STYLES.get(status.word, "quiet")
+    return "alert" if status.level == 3 and status.word == "may need you" else _LEVEL_STYLES[status.level]
 
 
 def _word(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -67,20 +70,13 @@ def _for(row: FleetRow, width: int, moment: CellContext) -> Line:
     return [("" if since is None else age(moment.now - since), ink)] if width else []
 
 
-def _project(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(plain(row.name, width), "strong" if row.status.level else "quiet")]
+def _text(words: Callable[[FleetRow], str], ink: str = "quiet") -> Cell:
+    """A cell with text of its row, quiet while the session is at rest."""
+    return lambda row, width, _: [(fit(plain(words(row)), width), ink if row.status.level else "quiet")]
 
 
-def _agent(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(plain(row.agent, width), "quiet")]
-
-
-def _host_cell(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(plain(row.host, width), "plain" if row.status.level else "quiet")]
-
-
-def _model(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(plain(_DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-")), width), "quiet")]
+def _model_name(row: FleetRow) -> str:
+    return _DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-"))
 
 
 def _curve(row: FleetRow, width: int, moment: CellContext) -> Line:
@@ -167,16 +163,8 @@ def _reason(row: FleetRow, width: int, moment: CellContext) -> Line:
     return [(fit(text, width), "plain" if row.status.level else "quiet")]
 
 
-def _title(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(fit(plain(row.title), width), "plain" if row.status.level else "quiet")]
-
-
 def _cost(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(row.cost[:width], "plain" if row.priced and row.status.level else "quiet")]
-
-
-def _outcome(row: FleetRow, width: int, _: CellContext) -> Line:
-    return [(fit(plain(row.outcome), width), "plain")]
 
 
 def _failures(row: FleetRow, _: int, __: CellContext) -> Line:
@@ -220,8 +208,8 @@ def _first_columns(room: TableLayout) -> list[Column]:
     return [
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, "recent", right=True),
-        *([Column("host", room.host, _host_cell)] if room.host else []),
-        Column("project", max(8, min(room.project, most)), _project, "project"),
+        *([Column("host", room.host, _text(lambda row: row.host, "plain"))] if room.host else []),
+        Column("project", max(8, min(room.project, most)), _text(lambda row: row.name, "strong"), "project"),
     ]
 
 
@@ -230,9 +218,9 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
     wide, huge = room.width >= 110, room.width >= 160
     chosen = _first_columns(room)
     if huge:
-        chosen.append(Column("agent", room.agent, _agent, "agent"))
+        chosen.append(Column("agent", room.agent, _text(lambda row: row.agent), "agent"))
     if wide:
-        chosen.append(Column("title", 44 if huge else 24, _title))
+        chosen.append(Column("title", 44 if huge else 24, _text(lambda row: row.title, "plain")))
     last = [
         Column("ctx", 4, _context_cell, "context", right=True),
         Column("$", 9 if wide else 8, _cost, "cost", right=True),
@@ -241,7 +229,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
     if huge:
         last.insert(1, Column("turns", 5, _forecast, right=True))
         last += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
-        last.append(Column("outcome", 26, _outcome))
+        last.append(Column("outcome", 26, _text(lambda row: row.outcome, "plain")))
     rest = room.width - sum(column.width + 1 for column in (*chosen, *last))
     while rest < _REASON and last:
         rest += last.pop().width + 1
@@ -256,9 +244,13 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
     wide, huge = width >= 110, width >= 160
     chosen = _first_columns(room)
     if wide:
-        chosen.append(Column("agent", room.agent, _agent, "agent"))
+        chosen.append(Column("agent", room.agent, _text(lambda row: row.agent), "agent"))
     if huge:
-        chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern_cell)]
+        chosen += [
+            Column("model", 12, _text(_model_name)),
+            Column("state", 10, _state),
+            Column("pattern", 14, _pattern_cell),
+        ]
     chosen.append(Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve))
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:
@@ -341,15 +333,6 @@ class FleetTable(Scroller):
     """One row a session."""
 
     EMPTY: ClassVar[str] = "no sessions to show"
-    HELP: ClassVar[str] = """\
-All active and recent sessions of this machine, by project, the most urgent first. `v` changes the order: by
-need, time, cost, failures or context, or with the readings of the model. `1` to `6` filter by status.
-`▲` needs you, `△` may need you, `↻` looping, `✗` stuck, `●` working, `◌` idle, `✓` done, `□` ended,
-`!` unreadable log. *for* is how long it has had this status; *ctx* is how far the context is filled towards
-compaction, *turns* how many turns are left until then; *$* is the cost with sub-agents (`≥` at least, `?` no
-price known), *failed* the number of failed calls. `b` marks a session; two marked sessions are compared.
-Sessions at rest share one line; `o` or a click lists them. A click on a heading sorts by it.
-"""
     HEAD: ClassVar[int] = 1
     BINDINGS: ClassVar[list[BindingType]] = [bind("open", "open", "", "Open this session", show=True)]
 

@@ -29,20 +29,6 @@ class ContextPanel(Panel):
 
     TITLE: ClassVar[str] = "Sleep and context"
     CLICKS_ZOOM = True
-    HELP: ClassVar[str] = """\
-`context` is how full the agent's real context is, measured to the *compaction point*, where its program
-summarises and cuts it, not to the end of the window; below it how many turns are left until then.
-
-`sleep` is the model's sleep pressure: it rises with every theta tick, faster with a full context, and leads
-to a dream, which consolidates episodes. `dream in ~25 ticks` counts theta ticks of the model's clock.
-
-`▽` is a compaction. The curve is the context so far; the line under it shows the marks.
-
-How far to trust it: context comes from the token counts of the log and is exact if the log has them; the
-turns left assume that it grows as it did lately. Logs of Claude Code do not name the window: a model with a
-large one is measured against that, and below 200k the panel says what the usual window of a plan would mean;
-with hooks, the status line reports the true one.
-"""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

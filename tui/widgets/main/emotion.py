@@ -203,21 +203,6 @@ class EmotionAxes(Panel):
 
     TITLE: ClassVar[str] = "Emotion"
     CLICKS_ZOOM = True
-    HELP: ClassVar[str] = """\
-Six values from 0 to 1. The agent's actions raise or lower them, and they fade with time.
-
-* `│` threshold: above it a signal fires. It moves with what is normal for this agent.
-* `▟` baseline: what is normal for this agent, a slow average.
-* `●` firing now. `○3` is below its threshold again and ends after 3 more events.
-* `▲` rising, `▼` falling, compared with a minute ago.
-
-*Uncertainty* is an auxiliary value, so it is drawn thinner. **Enter** shows the events behind each value and the
-three terms of each threshold.
-
-How far to trust it: it describes the mood of the work and predicts little. The axes hardly distinguish failing
-runs from successful ones; fatigue mostly follows the length of the run. Repeated calls and failing tests say
-more. Every threshold can be tuned.
-"""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         axes = view.frame.receptor.axes

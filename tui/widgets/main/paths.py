@@ -18,7 +18,7 @@ from tui.draw.line import Line, fit, path_end
 from tui.feed.messages import EditFile, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.panel import Panel
+from tui.widgets.common.panel import CursorPanel
 
 PathOrder = Literal["heat", "recency", "edits"]
 ORDERS: tuple[PathOrder, ...] = ("heat", "recency", "edits")
@@ -201,19 +201,12 @@ class PathLook(NamedTuple):
     cursor: str
 
 
-class PathTree(Panel):
+class PathTree(CursorPanel):
     """The heatmap as a tree that keeps its place while it changes."""
 
     TITLE: ClassVar[str] = "Paths"
+    WHEEL = 2
     EMPTY: ClassVar[str] = "no path touched yet"
-    HELP: ClassVar[str] = """\
-Where the work is: each path with its visits, folders with the sum of everything in them.
-The bar is heat: visits that fade with working time. Its colour compares a path with the hottest file.
-`r9 w6`: read 9 times, edited 6 times. The sign is the agent's state at the last visit:
-`◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; then how long ago that was.
-`*`: changed on disk since then.
-`v` sorts by heat, recency or edits, `o` expands or collapses, `/` filters, `enter` opens the transcript.
-"""
     DEFAULT_CSS = """
     PathTree {
         & > Input {
@@ -412,12 +405,6 @@ The bar is heat: visits that fade with working time. Its colour compares a path 
         self.set_class(bool(self.sought), "-filtering")
         self.focus()
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
-        self.redraw()
-
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
         line = self._top + at.y - self.detailed if at is not None else -1
@@ -430,11 +417,3 @@ The bar is heat: visits that fade with working time. Its colour compares a path 
             self.action_fold()
         elif event.chain == 2:
             self.action_events()
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.action_move(2)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.action_move(-2)

@@ -35,18 +35,6 @@ class SalienceQueue(Panel):
 
     TITLE: ClassVar[str] = "Salience"
     CLICKS_ZOOM = True
-    HELP: ClassVar[str] = """\
-What deserves attention now, strongest first. Every entry fades with each fast tick of the clock and is dropped
-after a while.
-
-The bar is the score in three parts: `▆` how **new** it is, `▄` how much its kind **matters** in this regime,
-`▂` how **urgent** it is. The faint part has faded since. A bold figure was strong enough to be promoted. `+3`
-counts similar entries; then come the age and, if there is room, the time until it is dropped, both in working
-time.
-
-How far to trust it: a ranking by fixed weights. It shows what is unusual by those weights, not what matters to
-you.
-"""
     EMPTY_QUEUE: ClassVar[str] = "nothing needs attention"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import ClassVar, NamedTuple
 
 from textual.binding import BindingType
-from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.events import Click
 from textual.reactive import reactive
 
 from core.report.formatting import clock, plain, span
@@ -16,7 +16,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.widgets.common.mark_words import MarkFilter, mark_amount, mark_glyph, mark_reason, mark_style, mark_text
-from tui.widgets.common.panel import Panel
+from tui.widgets.common.panel import CursorPanel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")  # What the feed holds.
 _PAGE = 10
@@ -30,29 +30,17 @@ class FeedLook(NamedTuple):
     chosen: Mark | None
 
 
-class SignalFeed(Panel):
+class SignalFeed(CursorPanel):
     """A list with a cursor; enter takes the playhead to the event under it."""
 
     TITLE: ClassVar[str] = "Signals"
-    HELP: ClassVar[str] = """\
-What may be worth a look, newest first, up to the playhead.
-
-`▲` a problem and `△` a good sign, with how far it was above its threshold; `◆` advice or a warning of nooscope;
-`■` the governor would have halted; `▣` quarantine; `▽` the context was compacted; `◇` the work moved to other
-files. Below each entry: its cause and what you can do.
-
-**Up** and **down** choose an entry, **Enter** moves the playhead there, `v` shows all agents or only this one,
-`z` shows the list alone.
-
-How far to trust it: the list is complete. A signal says that something is unusual *for this agent*; it is not
-proof of a problem.
-"""
+    WHEEL = 3
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "jump", "go there", "Move the playhead to this entry", show=True),
-        bind("row.up", "cursor(-1)", "", "The newer entry"),
-        bind("row.down", "cursor(1)", "", "The older entry"),
-        bind("page.up", f"cursor(-{_PAGE})", "", "Ten entries up"),
-        bind("page.down", f"cursor({_PAGE})", "", "Ten entries down"),
+        bind("row.up", "move(-1)", "", "The newer entry"),
+        bind("row.down", "move(1)", "", "The older entry"),
+        bind("page.up", f"move(-{_PAGE})", "", "Ten entries up"),
+        bind("page.down", f"move({_PAGE})", "", "Ten entries down"),
         bind("view", "agents", "all agents", "All agents, or only the one on screen", show=True),
         bind("alone", "zoom", show=True),
     ]
@@ -99,7 +87,7 @@ proof of a problem.
         self._top = 0
         self.redraw()
 
-    def action_cursor(self, by: int) -> None:
+    def action_move(self, by: int) -> None:
         """Choose another entry."""
         if self.view is None:
             return
@@ -122,13 +110,10 @@ proof of a problem.
         """Show all agents, or only the one on screen."""
         self.everyone = not self.everyone
 
-    def on_focus(self) -> None:
-        self.redraw()
-
     def on_blur(self) -> None:
         """Without focus, the feed shows the newest entries."""
         self._chosen = None
-        self.redraw()
+        super().on_blur()
 
     def on_click(self, event: Click) -> None:
         """Choose the entry clicked; clicked twice, go there."""
@@ -141,14 +126,6 @@ proof of a problem.
             self._choose(place, stop)
             if event.chain > 1:
                 self.action_jump()
-
-    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        event.stop()
-        self.action_cursor(3)
-
-    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        event.stop()
-        self.action_cursor(-3)
 
     def _choose(self, place: int, stop: int) -> None:
         self._chosen = None if place == 0 else self._marks_kept.kept[stop - 1 - place]

@@ -189,21 +189,6 @@ class NeuronTriangle(Panel):
 
     TITLE: ClassVar[str] = "Neuron triangle"
     CLICKS_ZOOM = True
-    HELP: ClassVar[str] = """\
-Three small detectors that watch the emotion axes.
-
-* **A, the flow gate** fires while flow is above its threshold, and mutes B: an agent in flow is not interrupted.
-* **B, the emotion neuron** fires when an axis rises well above normal. `●` firing; `○` below its threshold again,
-  with the events left until it ends.
-* **C, the meta neuron** does not fire. It names the agent's state and shifts B's thresholds a little: a minus
-  makes B more sensitive, a plus less. It cannot change A.
-
-`.12 above` and `.26 below` are distances to the threshold; the two axes nearest to firing are named, all values are
-in the Emotion panel. A bright line is active, a faint one is not. A name on a coloured background fired a moment
-ago. *last 20* shows how often an axis was the strongest in C's last events.
-
-How far to trust it: a firing means that an axis is high *for this agent*, not that the run will fail.
-"""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         now = neurons(view, self.recording)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.binding import BindingType
-from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.events import Click
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
 from core.engine.society import AgentReading
@@ -20,23 +20,17 @@ from tui.draw.line import Line, first_fit, fit
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View, names_of, running_agents
 from tui.keys import bind
-from tui.widgets.common.panel import Panel
+from tui.widgets.common.panel import CursorPanel
 
 _EACH = 3  # Lines of an agent, the empty one between two included.
 _TASK = 8  # Cells of a task for which figures give way.
 
 
-class AgentList(Panel):
+class AgentList(CursorPanel):
     """A tree of agents with a cursor; enter shows the session as that agent sees it."""
 
     TITLE: ClassVar[str] = "Agents"
     EMPTY: ClassVar[str] = "waiting for the first event"
-    HELP: ClassVar[str] = """\
-The main agent and the sub-agents it started, as a tree. `●` works, `✓` reported back, `✗` failed, `▣` is
-quarantined. Beside the task stand how long it has worked, what it cost and how many of its calls failed;
-below it the last thing it did. **Up** and **down** choose one, **enter** shows its mind and its words on
-every screen, **esc** there goes back to the main agent.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "choose", "", "Look at this agent on every screen", show=True),
         bind("row.up", "move(-1)", "", "The previous agent"),
@@ -144,20 +138,6 @@ every screen, **esc** there goes back to the main agent.
         """Show the agent under the cursor."""
         if self._cursor:
             self.post_message(SelectAgent(self._cursor))
-
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
-        self.redraw()
-
-    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        event.stop()
-        self.action_move(1)
-
-    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        event.stop()
-        self.action_move(-1)
 
     def on_click(self, event: Click) -> None:
         at = event.get_content_offset(self)

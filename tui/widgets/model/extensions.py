@@ -17,11 +17,6 @@ class ExtensionCard(Card):
 
     TITLE: ClassVar[str] = "Extensions"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
-    HELP: ClassVar[str] = """\
-The extensions that receive this session's events, lower layers first. Faults are counted; after a few, the
-extension is switched off for this run. A slow extension loses its oldest events, which are counted too.
-`nooscope tune extensions` explains each extension, and switches it on or off.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         lines: list[Line] = []

@@ -27,12 +27,6 @@ class GovernorCard(Card):
 
     TITLE: ClassVar[str] = "Budgets of the governor"
     TALL: ClassVar[tuple[int, int]] = (11, 20)
-    HELP: ClassVar[str] = """\
-The governor only watches: it shows where it would halt the agent, and never halts it.
-`╎` is the limit at which it would halt, `·` the level at which it begins to recover. Effort and persistence
-are used up, risk and exploration accumulate. An episode lasts from one prompt to the next; a halt is final
-within it.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
@@ -108,10 +102,6 @@ class PressureCard(Card):
 
     TITLE: ClassVar[str] = "Pressures and inputs"
     TALL: ClassVar[tuple[int, int]] = (12, 12)
-    HELP: ClassVar[str] = """\
-Pressures accumulate within an episode; left is negative, right is positive, all on one scale.
-The inputs come from the last step, each with its cause. Affect is not an input.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
@@ -138,10 +128,6 @@ class GovernedCard(Card):
 
     TITLE: ClassVar[str] = "Governed episodes"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
-    HELP: ClassVar[str] = """\
-An episode lasts from one prompt to the next. The curve is effort over its steps; `■` names the halt that would
-have come, and how many calls followed it.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
@@ -181,11 +167,6 @@ class SocietyCard(Card):
 
     TITLE: ClassVar[str] = "Society"
     TALL: ClassVar[tuple[int, int]] = (8, 12)
-    HELP: ClassVar[str] = """\
-The main agent and its sub-agents: `●` running, `✓` `✗` reported back, `▣` quarantined, with the number of
-events and the field that is furthest from rest. Below, the session's shared mood, and fields that are not
-passed on because they ran away.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         most = 300 if self.detailed else 24 if self.rich else 10
@@ -268,11 +249,6 @@ class FieldCard(Card):
 
     TITLE: ClassVar[str] = "Affect fields"
     TALL: ClassVar[tuple[int, int]] = (10, 18)
-    HELP: ClassVar[str] = """\
-Seven fields that adjust how the mind works; none of them reaches the governor.
-`[` and `]` are the floor and ceiling of the policy, `╎` is the rest value a field returns to.
-The figure on the right is the distance from rest.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         affect = view.frame.affect
@@ -305,10 +281,6 @@ class ModulationCard(Card):
 
     TITLE: ClassVar[str] = "Modulation"
     TALL: ClassVar[tuple[int, int]] = (10, 17)
-    HELP: ClassVar[str] = """\
-What the fields do: eight parameters of the mind, each adjusted within bounds. The arrow shows the direction,
-the last figure the normal value.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -359,10 +331,6 @@ class AgentFieldsCard(Card):
 
     TITLE: ClassVar[str] = "The agent's fields"
     TALL: ClassVar[tuple[int, int]] = (8, 10)
-    HELP: ClassVar[str] = """\
-Intent, context, memory, policy, last change and lineage: the fields of an agent besides its affect. They contain
-no text of the log.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         lines = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
@@ -374,10 +342,6 @@ class QuarantineCard(Card):
 
     TITLE: ClassVar[str] = "Quarantine"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
-    HELP: ClassVar[str] = """\
-Affect that moves too much is not trusted and not passed on. `╎` is the volatility at which quarantine
-begins, `·` the volatility below which it ends.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         affect = view.frame.affect
@@ -409,10 +373,6 @@ class LineageCard(Card):
 
     TITLE: ClassVar[str] = "Lineage"
     TALL: ClassVar[tuple[int, int]] = (13, 27)
-    HELP: ClassVar[str] = """\
-Every change of affect contains the hash of the change before it. The chain is checked whenever it is
-shown: `✓` intact, `✗` altered, with the first link that was.
-"""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

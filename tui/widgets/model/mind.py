@@ -21,12 +21,6 @@ class CorticalCard(Card):
 
     TITLE: ClassVar[str] = "Cortical state"
     TALL: ClassVar[tuple[int, int]] = (14, 33)
-    HELP: ClassVar[str] = """\
-Pleasure, arousal and dominance describe how the work goes; their signs give the emotion its name.
-Accuracy is how well the model predicts which calls fail: 1 is perfect, 0 is no better than a coin.
-Skill compares the prediction with the base rate; a negative value means that it misleads.
-Vitality combines the remaining budget and accuracy, and sets the phase.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
@@ -126,10 +120,6 @@ class HabituationCard(Card):
 
     TITLE: ClassVar[str] = "Habituation"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
-    HELP: ClassVar[str] = """\
-What happens again and again stops being new. The bar is the novelty the next occurrence would have; the figure
-beside it counts how often the pattern was seen, and fades with time.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         habits = view.frame.mind.habituation
@@ -159,10 +149,6 @@ class HomeostasisCard(Card):
 
     TITLE: ClassVar[str] = "Homeostasis"
     TALL: ClassVar[tuple[int, int]] = (11, 11)
-    HELP: ClassVar[str] = """\
-Each rule compares a signal with its own average. If the signal stays beyond the threshold `╎`, the rule
-corrects one parameter in proportion, until the signal is back.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         home = view.frame.mind.homeostasis
@@ -201,11 +187,6 @@ class ClockCard(Card):
 
     TITLE: ClassVar[str] = "Clock"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
-    HELP: ClassVar[str] = """\
-The mind ticks in working time, not wall time: gamma perceives, theta thinks, delta consolidates.
-Each bar fills until the next tick. The intervals adapt to how surprising the work is; a low budget
-slows all of them down.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         beat = view.frame.mind.clock
@@ -242,10 +223,6 @@ class HeartbeatCard(Card):
 
     TITLE: ClassVar[str] = "Heartbeat"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
-    HELP: ClassVar[str] = """\
-Every tick walks nine steps, from observing to reflecting. Beside each is what the mechanisms that work in it
-did since the tick before; the log times what the agent did, the rest is counted.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.last_tick
@@ -271,11 +248,6 @@ class SleepCard(Card):
 
     TITLE: ClassVar[str] = "Sleep and dreams"
     TALL: ClassVar[tuple[int, int]] = (12, 14)
-    HELP: ClassVar[str] = """\
-Sleep pressure rises with every theta tick, faster when the context is full.
-A dream compresses episodes, drops stale items and resets what counts as normal.
-A compaction by the agent always causes one.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
@@ -320,10 +292,6 @@ class WakeupCard(Card):
 
     TITLE: ClassVar[str] = "Wakeups"
     TALL: ClassVar[tuple[int, int]] = (9, 16)
-    HELP: ClassVar[str] = """\
-Triggers that make the mind tick at once: a message from you, a tripwire, a burst of failures and others.
-Each has a minimum strength and a time during which it does not fire again.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
@@ -380,11 +348,6 @@ class EpisodeCard(Card):
 
     TITLE: ClassVar[str] = "Episodes"
     TALL: ClassVar[tuple[int, int]] = (17, 20)
-    HELP: ClassVar[str] = """\
-Periods of work as the model remembers them: shapes and folders, no content.
-The trace has two letters per call: what it did (r read, e edit, s search, x shell, d delegation) and how
-it ended (+ success, - failure, 0 empty, ! rejected).
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         episodes = view.frame.mind.episodes
@@ -438,11 +401,6 @@ class TierCard(Card):
 
     TITLE: ClassVar[str] = "Tiers and spend"
     TALL: ClassVar[tuple[int, int]] = (9, 13)
-    HELP: ClassVar[str] = """\
-T0 is no model, T1 a small one, T2 a large one. Spending counts from midnight UTC;
-the tighter of the money and the token budget decides which tiers are still allowed.
-The opinion is the tier this moment would deserve.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         tiers, opinion = view.frame.mind.tiers, view.frame.mind.opinion
@@ -502,10 +460,6 @@ class EventsCard(Card):
 
     TITLE: ClassVar[str] = "Events"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
-    HELP: ClassVar[str] = """\
-What the model did, newest first, with event numbers. Extensions, exporters and `nooscope inspect events` read the
-same events.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind

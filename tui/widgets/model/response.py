@@ -28,14 +28,6 @@ class OutlookCard(Card):
 
     TITLE: ClassVar[str] = "Outlook"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
-    HELP: ClassVar[str] = """\
-Does this run go worse (▼) or better (▲) than usual? The answer comes from plain counts, weighted as in labelled
-runs. It never raises an alarm. **Enter** shows the shift in log-odds (above 0: more likely to fail) and its
-margin. A chance of failing is shown only if you set the agent's own share of failing runs. Each reason compares
-a count with what was usual in those runs.
-**g** labels the session good or bad. With 8 of each, usual means usual for your sessions, and weights and loop limits
-follow your labels if that predicts sessions left out better; `nooscope evaluate` says whether it does.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         outlook = view.frame.response.outlook
@@ -65,10 +57,6 @@ class FactsCard(Card):
 
     TITLE: ClassVar[str] = "Facts"
     TALL: ClassVar[tuple[int, int]] = (14, 22)
-    HELP: ClassVar[str] = """\
-Counts over the whole session. An action is a call that ran; a change is a successful edit of a file that the
-agent did not create; a check is the first command after an edit.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         facts = view.frame.receptor.facts
@@ -122,12 +110,6 @@ class CandidateCard(Card):
 
     TITLE: ClassVar[str] = "Methods"
     TALL: ClassVar[tuple[int, int]] = (20, 26)
-    HELP: ClassVar[str] = """\
-Each method that could respond, with its score at the last action and its threshold (`╎`). The score multiplies
-how well the state fits, how far the signal is above its threshold, the method's sensitivity, what earlier
-sessions taught, and the time since it last fired. `◆` fired at this action. Below each, why it fired or did not.
-**Enter** shows all terms of all methods.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         candidates = sorted(view.frame.response.candidates, key=_near)
@@ -223,11 +205,6 @@ class PressureToAskCard(Card):
 
     TITLE: ClassVar[str] = "Pressure to ask you"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
-    HELP: ClassVar[str] = """\
-Signals, loops and halts add up to a pressure. At the threshold (`╎`) you are asked once, and again only after
-the pressure fell well below it or you wrote a prompt. Affect moves the threshold within bounds.
-Below, each loop detector with its count and limit.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
@@ -265,10 +242,6 @@ class LearnedCard(Card):
 
     TITLE: ClassVar[str] = "Learned"
     TALL: ClassVar[tuple[int, int]] = (5, 9)
-    HELP: ClassVar[str] = """\
-An axis that fires more often than usual for this agent counts less, an axis that fires less often counts more.
-The thresholds stay as they are: only the scores of methods are multiplied by 1 plus this figure.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         learned = view.frame.response.learned
@@ -285,9 +258,6 @@ class FiredCard(Card):
 
     TITLE: ClassVar[str] = "Last response"
     TALL: ClassVar[tuple[int, int]] = (8, 14)
-    HELP: ClassVar[str] = """\
-The last method that fired, why, and its text; below, how often each method has fired.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
@@ -333,10 +303,6 @@ class MemoCard(Card):
 
     TITLE: ClassVar[str] = "Memo for the agent"
     TALL: ClassVar[tuple[int, int]] = (10, 16)
-    HELP: ClassVar[str] = """\
-The exact text an agent would get if it asked for advice now, newest first, cut to its token budget.
-Nothing is sent unless you installed hooks that do (`nooscope hooks install AGENT --advise`).
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
@@ -356,10 +322,6 @@ class QueueCard(Card):
 
     TITLE: ClassVar[str] = "Messages waiting"
     TALL: ClassVar[tuple[int, int]] = (6, 10)
-    HELP: ClassVar[str] = """\
-Messages to the agent that wait for the right moment, the most urgent first. They are dropped after their
-deadline.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         queue = view.frame.response.queue
@@ -386,12 +348,6 @@ class ToldCard(Card):
 
     TITLE: ClassVar[str] = "Messages and what followed"
     TALL: ClassVar[tuple[int, int]] = (12, 20)
-    HELP: ClassVar[str] = """\
-Each message that was sent or dropped, newest first, with the agent's state and frustration at that moment and a
-few actions later. Lower frustration afterwards is not proof of an effect: it also fades with time. The first
-line counts how often nearly the same call ended the same way again, with a message and without one. Messages
-are not sent at random, so a difference may have other causes.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         messages = view.frame.response.queue.told
@@ -449,9 +405,6 @@ class NotedCard(Card):
 
     TITLE: ClassVar[str] = "Logged only"
     TALL: ClassVar[tuple[int, int]] = (6, 12)
-    HELP: ClassVar[str] = """\
-What background methods logged without notifying anyone, newest first, and checkpoints that a method asked for.
-"""
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response

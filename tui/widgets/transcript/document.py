@@ -192,13 +192,6 @@ class Document(Panel):
 
     TITLE: ClassVar[str] = "Transcript"
     EMPTY: ClassVar[str] = "waiting for the first event"
-    HELP: ClassVar[str] = """\
-Everything in the order of the log: your prompts and the agent's messages, each call with its full command, the
-end of its output, its changes (`-` removed, `+` added), its exit code, its duration, and the signals at that
-moment. It opens at the playhead; **Enter** moves the playhead to the selected entry. The view does not jump while
-the log grows. Entries after the playhead are dim. Only the visible part is read from the log; secrets are
-redacted.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "seek", "go there", "Move the playhead to this entry", show=True),
         bind("fold", "whole", "", "Expand or collapse this entry", show=True),

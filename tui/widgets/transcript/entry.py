@@ -204,10 +204,6 @@ class PassagePane(TextPage):
 
     TITLE: ClassVar[str] = "Line"
     EMPTY: ClassVar[str] = "reading"
-    HELP: ClassVar[str] = """\
-The line of the log behind the selected event, read from the file when you ask for it. Secrets are redacted
-before it is shown, and nothing is stored.
-"""
 
     @dataclass
     class Found(Message):

@@ -38,11 +38,6 @@ class Comparison(Panel):
     """A curve for each reading the edits touch; click to seek."""
 
     TITLE: ClassVar[str] = "Actual against what-if"
-    HELP: ClassVar[str] = """\
-The dim line is what happened, the bright line what would have happened; dotted lines are thresholds. Below:
-`·` fired in both, `+` new, `−` lost, `~` moved; `░` marks where flow mutes all other signals. `]` goes to the next
-difference. If nothing fires differently, the panel says why. Labels: `✓` right, `✗` wrong, `?` missed.
-"""
     EMPTY: ClassVar[str] = "waiting for the first event"
 
     compared: reactive[WhatIfResult | None] = reactive(None)

@@ -22,24 +22,19 @@ from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
 from tui.keys import bind
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.scroller import Scroller
+from tui.widgets.common.scroller import CursorList
 from tui.widgets.tuning.comparison import value_at
 
 _NAME = 15  # Cells of a name, and of the gap behind the last figure.
 Counted = tuple[str, int, int, int, int]
 
 
-class FiringTable(Scroller):
+class FiringTable(CursorList):
     """A row for each signal, method and halt; enter jumps to its next difference."""
 
     TITLE: ClassVar[str] = "What would have fired"
     EMPTY: ClassVar[str] = "nothing fired"
     HEAD: ClassVar[int] = 1
-    HELP: ClassVar[str] = """\
-For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many of
-these firings are the same, new, lost or moved in time. Below, `░` crossings muted by flow or by a cooldown, and
-`≠` methods that fire as before with a different text. **Enter** goes to the next difference of the row.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "jump", "go there", "To the next difference of this row", show=True)
     ]
@@ -50,7 +45,6 @@ these firings are the same, new, lost or moved in time. Below, `░` crossings m
         super().__init__(id=id)
         self._listed: list[Counted] = []
         self._listed_for: object = None
-        self._cursor = 0
 
     def watch_compared(self) -> None:
         self._list()
@@ -72,7 +66,7 @@ these firings are the same, new, lost or moved in time. Below, `░` crossings m
         else:
             self._listed = _actual(self.recording)
             self._listed_for = len(self.recording) if self.recording is not None else 0
-        self._cursor = min(self._cursor, max(0, len(self._listed) - 1))
+        self.cursor = min(self.cursor, max(0, len(self._listed) - 1))
         difference = self.compared.difference if self.compared else None
         self.say(
             ""
@@ -92,7 +86,7 @@ these firings are the same, new, lost or moved in time. Below, `░` crossings m
     def row(self, number: int, width: int) -> Line:
         name_room, room, words = _rooms(width)
         name, same, gained, lost, moved = self._listed[number]
-        here = number == self._cursor and self.has_focus
+        here = number == self.cursor and self.has_focus
         actual, other = same + lost + moved, same + gained + moved
         changed = bool(gained or lost or moved)
         cells = {
@@ -108,19 +102,12 @@ these firings are the same, new, lost or moved in time. Below, `░` crossings m
             *((cells[word][0].rjust(room), cells[word][1]) for word in words),
         ]
 
-    def action_move(self, by: int) -> None:
-        self._cursor = max(0, min(self._cursor + by, len(self._listed) - 1))
-        top = self.scroll_offset.y
-        if not top <= self._cursor < top + self.page:
-            self.scroll_to(y=max(0, self._cursor - self.page // 2), animate=False, immediate=True)
-        self.draw_rows()
-
     def action_jump(self) -> None:
         """To the next difference of the row after the playhead, around the end."""
         view, compared = self.view, self.compared
         if view is None or compared is None or not self._listed:
             return
-        name = self._listed[self._cursor][0]
+        name = self._listed[self.cursor][0]
         places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
         places += _unheard_places(compared, name)
         if not places:
@@ -198,9 +185,6 @@ class Figures(Panel):
     """The mind at the playhead: what it was, and what it would have been."""
 
     TITLE: ClassVar[str] = "At the playhead"
-    HELP: ClassVar[str] = """\
-Readings at the playhead: what happened and, after an arrow, what would have happened. `=` means no difference.
-"""
 
     compared: reactive[WhatIfResult | None] = reactive(None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.reactive import reactive
 
@@ -28,7 +28,6 @@ class SettingDetails(TextPage, can_focus=False):
     """A few lines below the list."""
 
     DEFAULT_CSS = "SettingDetails { border: none; padding: 0 2; }"
-    HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
 
     said: reactive[DetailsContent] = reactive(DetailsContent(), repaint=False)
 

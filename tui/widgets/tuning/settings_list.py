@@ -20,7 +20,7 @@ from tui.draw.line import Line, clipped, fit, joined_cells
 from tui.feed.messages import Latest
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.scroller import Scroller
+from tui.widgets.common.scroller import CursorList
 
 _WIDE = 60  # From this width on a group says what it is about.
 
@@ -136,15 +136,10 @@ COMMON: dict[str, str] = {
 FIRST = next(iter(COMMON))  # Where the cursor begins.
 
 
-class SettingsList(Scroller):
+class SettingsList(CursorList):
     """One row per setting; arrows change the value, enter types it."""
 
     TITLE: ClassVar[str] = "Settings"
-    HELP: ClassVar[str] = """\
-The common thresholds come first, as sentences; `2` lists every setting, `3` only changed ones. `●` changed here and
-not yet in use, `○` differs from the built-in value. On a slider `┃` is the value and `╵` the built-in value. Left
-and right change it; **Enter** lets you type a value (lists and tables as TOML), or expands a group.
-"""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("play.on", "nudge(1)", "change", "Increase", show=True),
         bind("play.back", "nudge(-1)", "", "Decrease"),
@@ -179,12 +174,11 @@ and right change it; **Enter** lets you type a value (lists and tables as TOML),
         super().__init__(id=id)
         self._opened = {group_of(FIRST)}
         self._rows = _common_rows()
-        self._cursor = 0
 
     @property
     def chosen(self) -> ListRow | None:
         """What the cursor is on."""
-        return self._rows[self._cursor] if self._cursor < len(self._rows) else None
+        return self._rows[self.cursor] if self.cursor < len(self._rows) else None
 
     @property
     def name_here(self) -> str:
@@ -207,13 +201,13 @@ and right change it; **Enter** lets you type a value (lists and tables as TOML),
         self._list_again(name)
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._reveal)
+        self.call_after_refresh(self.reveal)
 
     def count_rows(self) -> int:
         return len(self._rows)
 
     def row(self, number: int, width: int) -> Line:
-        return line_of(self._rows[number], self.drafted, width, here=number == self._cursor)
+        return line_of(self._rows[number], self.drafted, width, here=number == self.cursor)
 
     def watch_drafted(self, drafted: Drafted | None) -> None:
         if self.listing == "changed":
@@ -241,12 +235,12 @@ and right change it; **Enter** lets you type a value (lists and tables as TOML),
             wanted_only = self._is_changed if self.listing == "changed" else None
             self._rows = list_rows(self._opened, self.words, wanted_only)
         last = max(0, len(self._rows) - 1)
-        self._cursor = min(self._cursor, last)
+        self.cursor = min(self.cursor, last)
         position = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
         if position is not None:
-            self._cursor = position
+            self.cursor = position
         if (self.words or self.listing == "changed") and self.name_here != key:
-            self._cursor = min(1, last)
+            self.cursor = min(1, last)
         listed = sum(isinstance(row, SettingRow) for row in self._rows)
         titles = {
             "common": "Thresholds  2 lists all settings",
@@ -257,31 +251,13 @@ and right change it; **Enter** lets you type a value (lists and tables as TOML),
             f"Settings  {listed} with “{plain(self.words, 20)}”" if self.words else (titles[self.listing])
         )
         self.resize_rows()
-        self._reveal()
+        self.reveal()
 
     def _is_changed(self, name: str) -> bool:
         return self.drafted is not None and self.drafted.changed(name)
 
-    def _reveal(self) -> None:
-        top = self.scroll_offset.y
-        last = top + self.page - 1
-        if self._cursor < top or self._cursor > last:
-            self.scroll_to(y=max(0, self._cursor - self.page // 3), animate=False, immediate=True)
-        self.draw_rows()
+    def moved(self) -> None:
         self.post_message(self.Chosen(self.chosen))
-
-    def action_move(self, by: int) -> None:
-        self._go(self._cursor + by)
-
-    def action_first(self) -> None:
-        self._go(0)
-
-    def action_last(self) -> None:
-        self._go(len(self._rows) - 1)
-
-    def _go(self, to: int) -> None:
-        self._cursor = max(0, min(to, len(self._rows) - 1))
-        self._reveal()
 
     def action_nudge(self, direction: int, fine: bool = False) -> None:
         """Move the value; open or close a group."""
@@ -310,10 +286,10 @@ and right change it; **Enter** lets you type a value (lists and tables as TOML),
         if place is None:
             return
         number = self.scroll_offset.y + place.y
-        if number == self._cursor:
+        if number == self.cursor:
             self.action_enter()
         elif number < len(self._rows):
-            self._go(number)
+            self.go(number)
 
 
 def value_summary(value: Any, tunable: Tunable) -> str:

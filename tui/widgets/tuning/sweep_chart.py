@@ -14,6 +14,7 @@ from tui.draw.gauge import Canvas
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import bar_cells
 from tui.widgets.tuning.settings_list import number_text
 
 _LABEL = 6
@@ -38,11 +39,8 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
     for cell in range(room):
         point = nearest[cell]
         ink = "live" if cell == now else "heat-2" if sweep.moving else "heat-1"
-        eighths = round(heights[point.value] / top * rows * 8)
-        for row in range(rows):
-            left = eighths - 8 * (rows - 1 - row)
-            glyph = "█" if left >= 8 else " ▁▂▃▄▅▆▇"[left] if left > 0 else ("▁" if row == rows - 1 else " ")
-            canvas.put(_LABEL + cell, row, glyph, ink if left > 0 else "track")
+        for row, [bar] in enumerate(bar_cells([round(heights[point.value] / top * rows * 8)], rows, ink, "▁")):
+            canvas.put(_LABEL + cell, row, *bar)
     if 0 <= now < room:
         canvas.put(_LABEL + now, rows, "▲", "live")
     said_low, said_high = number_text(low), number_text(high)
@@ -118,11 +116,6 @@ class SweepChart(Panel):
     """The chart of the setting under the cursor."""
 
     TITLE: ClassVar[str] = "Sweep"
-    HELP: ClassVar[str] = """\
-How often anything fires in this session at each value of one setting. `▲` is the current value. If the bars are
-level, a small change has no effect. With labels, precision is the share of labelled firings that are right,
-recall the share of expected firings that occur.
-"""
 
     sweep: reactive[Sweep | None] = reactive(None)
 

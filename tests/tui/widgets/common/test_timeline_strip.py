@@ -18,7 +18,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.timeline_cells import EventWindow
-from tui.widgets.common.timeline_strip import TimelineStrip, _curve, legend
+from tui.widgets.common.timeline_strip import TimelineStrip, legend
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_bookmarks_outside_the_window_are_not_drawn() -> None:
 
 @pytest.mark.parametrize(("value", "cells"), [(0.0, " ▁"), (0.5, " █"), (1.0, "██"), (0.25, " ▄"), (0.75, "▄█")])
 def test_a_curve_is_an_eighth_of_a_cell_fine(value: float, cells: str) -> None:
-    assert "".join(row[0][0] for row in _curve([value], 2, "flow")) == cells
+    assert "".join(row[0][0] for row in strip.bar_cells([round(16 * value)], 2, "flow", "▁")) == cells
 
 
 def test_nothing_recorded_draws_nothing() -> None:
