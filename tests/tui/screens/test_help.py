@@ -101,7 +101,7 @@ async def test_help_narrows_as_one_types() -> None:
 @pytest.mark.parametrize(
     ("keys", "does"),
     [
-        ("t", "Reset this setting, row or group"),
+        ("t", "Reset this setting or group"),
         ("e", "Move the playhead to this entry"),
         ("m", "Open the Mind tab"),
         ("3", "The transcript of this path"),
