@@ -103,9 +103,9 @@ def codex_screen(agent: Codex, *, daemon: bool = False) -> Iterator[Pane]:
         yield pane
     finally:
         pane.end()
-        with contextlib.suppress(OSError, ValueError):
-            running = json.loads((agent.home / ".codex" / "app-server-daemon" / "daemon.pid").read_bytes())
-            os.kill(running["pid"], signal.SIGKILL)
+        for place in (agent.home / ".codex" / "app-server-daemon").glob("daemon*.pid"):
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(json.loads(place.read_bytes())["pid"], signal.SIGKILL)
 
 
 _AT_WORK = ("Working", "Running", "Would you like", "Which colour?", "Worked", "• ")
