@@ -132,7 +132,8 @@ __all__ = ["Calls", "Result", "agent_report"]
 
 
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every call.
-_UNIQUE = 20  # Characters from which an id is unique: that of the same call after its answer repeats it.
+# Part of an id that no other call has: the same call after its answer is a repetition.
+_UNIQUE = re.compile(r"(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}")
 _HELD = 256  # Results that came before their calls, kept at once; the oldest is given up for another.
 
 
@@ -225,14 +226,14 @@ class Calls:
         return True
 
     def _another(self, call_id: str, call: _Call) -> bool:
-        """Whether a call whose id was used before is another one: other arguments, or a short id after its answer."""
+        """Whether a call whose id was used before is another one: other arguments, or a plain id after its answer."""
         open_call = self._open.get(self._key(call_id))
         if open_call is not None:
             return open_call.kind.call != call.kind.call
         answered = self._done.get(self._key(call_id))
         if answered is None:
             return False
-        return answered.call != call.kind.call or (call.at > answered.answered and len(call_id) < _UNIQUE)
+        return answered.call != call.kind.call or (call.at > answered.answered and not _UNIQUE.search(call_id))
 
     def _key(self, call_id: str) -> str:
         """Return the key of the newest call with an id."""

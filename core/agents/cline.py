@@ -329,7 +329,7 @@ class ClineReader(TranscriptReader):
                 self._facts = value
             return
         listed = [(f"/{place}", one) for place, one in self.placed(value, "messages")]
-        if _is_panel(listed):
+        if any(one.get("type") in ("ask", "say") for _, one in listed[:4]):
             self._panel(listed, out)
         elif _complete(listed):
             self._conversation(listed, [], out)
@@ -487,10 +487,6 @@ def first_request(content: Any) -> str:
 def _model(message: dict[str, Any]) -> str:
     info = table(message.get("modelInfo"))
     return text(info.get("modelId")) or text(info.get("id"))
-
-
-def _is_panel(listed: list[tuple[str, dict[str, Any]]]) -> bool:
-    return any(one.get("type") in ("ask", "say") for _, one in listed[:4])
 
 
 def _complete(listed: list[tuple[str, dict[str, Any]]]) -> bool:

@@ -15,7 +15,7 @@ from core.agents.calls import Calls, Result, agent_report
 from core.agents.reader import TranscriptReader, has_columns
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
-from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format, Sample
 from core.logs.log_files import read_log
@@ -48,34 +48,29 @@ def crush_rows(
         if read is not None and read.goes_on(database, _TABLES):
             yield from _changed(database, session, read)
             return
-        sessions = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
-        ids = {one["id"] for one in sessions}
-        roots = [one for one in sessions if one.get("parent_session_id") not in ids]
-        roots.sort(key=lambda one: (whole_number(one.get("created_at")), str(one["id"])))
-        for root in roots:
-            if not session or root["id"] == session:
-                members = with_children(root, sessions)
+        for members in _families(database):
+            if not session or members[0]["id"] == session:
                 yield from (json_row("sessions", one) for one in members)
                 if not heads:
                     yield from _message_rows(database, [one["id"] for one in members], read)
                     yield json_row("spent", members[0])
 
 
+def _families(database: sqlite3.Connection) -> list[list[dict[str, Any]]]:
+    sessions = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+    return families(sessions, "parent_session_id", lambda one: whole_number(one.get("created_at")))
+
+
 def crush_listing(path: Path) -> list[Listed]:
     """The sessions of a database; each message is about one event."""
     with reading(path) as database:
-        sessions = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
-        messages = numbers(database, "messages")
-    ids = {one["id"] for one in sessions}
+        found, messages = _families(database), numbers(database, "messages")
     listed = []
-    for root in sessions:
-        if root.get("parent_session_id") not in ids:
-            members = with_children(root, sessions)
-            times = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
-            count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
-            listed.append(
-                Listed(text(root["id"]), project_of(path), text(root.get("title")), max(times, default=None), count)
-            )
+    for members in found:
+        times = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
+        count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
+        name, title = text(members[0]["id"]), text(members[0].get("title"))
+        listed.append(Listed(name, project_of(path), title, max(times, default=None), count))
     return listed
 
 
@@ -83,19 +78,6 @@ def project_of(path: Path) -> str:
     """The folder whose database this is."""
     holder = PurePath(str(path).replace("\\", "/")).parent
     return str(holder.parent) if holder.name in _HOLDERS else ""
-
-
-def with_children(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a session with all its descendants."""
-    family, waiting = [root], [root["id"]]
-    below: dict[Any, list[dict[str, Any]]] = {}
-    for one in sessions:
-        below.setdefault(one.get("parent_session_id"), []).append(one)
-    while waiting:
-        for child in below.pop(waiting.pop(), []):
-            family.append(child)
-            waiting.append(child["id"])
-    return family
 
 
 def _message_rows(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:

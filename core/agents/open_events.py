@@ -193,12 +193,9 @@ class OpenEventsReader(TranscriptReader):
             agent=agent,
         )
         if context:
-            window = turn.context_window if line.get("context_window") else self._context_window(turn.model, context)
+            window = turn.context_window if line.get("context_window") else self.kit.models.window(turn.model, context)
             turn = structs.replace(turn, context_tokens=context, context_window=window)
         out.append(turn)
-
-    def _context_window(self, model: str, tokens: int) -> int:
-        return self.kit.models.window(model, tokens)
 
 
 def _print(value: Any) -> int:

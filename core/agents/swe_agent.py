@@ -57,7 +57,7 @@ class SweAgentReader(TranscriptReader):
         folder = next((path for state in states if (path := text(state.get("working_dir")))), "")
         self._model = _model(document.get("replay_config"))
         stats = table(info.get("model_stats"))
-        self._spent = self._stats(stats)
+        self._spent = self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
         out.append(
             self.start(
                 0.0,
@@ -88,10 +88,6 @@ class SweAgentReader(TranscriptReader):
             add(self._spent, out)
             self._spent = None
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"])))
-
-    def _stats(self, stats: dict[str, Any]) -> Turn | None:
-        """Return the turn of what the run spent as a whole."""
-        return self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
 
     def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """Add the task: the messages before the first answer, without demonstrations."""

@@ -481,7 +481,9 @@ class WordReader:
             output=_end(
                 ""
                 if call_records is result_records and event.outcome == "pending"
-                else self._output_words(result_records, event)
+                else answer(result_records, event)
+                if result_records
+                else answer_words(self.plain_text(event.where))
             ),
         )
 
@@ -493,9 +495,6 @@ class WordReader:
             return answer_words(self.plain_text(place))
         answer_text = speech(values, agent=True) if event.said is not None or event.stop == "error" else ""
         return answer_text or (fault_words(values) if event.stop not in ("", CALLING, WORDLESS) else "")
-
-    def _output_words(self, result_records: list[Any], event: ToolUse) -> str:
-        return answer(result_records, event) if result_records else answer_words(self.plain_text(event.where))
 
     def records(self, where: Where | None) -> list[Any]:
         """Return the JSON values at a place, one per line."""

@@ -228,6 +228,24 @@ class DatabaseRow(NamedTuple):
     entry: str  # Its table and id.
 
 
+def families(
+    sessions: Iterable[dict[str, Any]], parent: str, age: Callable[[dict[str, Any]], int]
+) -> list[list[dict[str, Any]]]:
+    """Return each session that no other one started, with all its descendants; the oldest come first."""
+    ids = {one["id"] for one in sessions}
+    below: dict[Any, list[dict[str, Any]]] = {}
+    roots = []
+    for one in sessions:
+        if one.get(parent) in ids:
+            below.setdefault(one[parent], []).append(one)
+        else:
+            roots.append([one])
+    for family in roots:
+        for member in family:
+            family += below.pop(member["id"], [])
+    return sorted(roots, key=lambda family: (age(family[0]), str(family[0]["id"])))
+
+
 def json_row(table: str, row: Mapping[str, Any], raw: Mapping[str, str] | None = None) -> DatabaseRow:
     """Return a row as an object with its table; the columns in `raw` are JSON and get the names there.
 

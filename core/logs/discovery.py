@@ -131,6 +131,7 @@ _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', 
 # Bytes that are read to count the events of the newest sessions; older ones are guessed from samples.
 _BUDGET = 32 * 1024 * 1024
 _REMEMBERED = 2_000
+_DATABASES = (".db", ".sqlite", ".sqlite3")
 # Events and titles found before, by file, size and change.
 _counts: dict[tuple[Path, int, float], tuple[int, str]] = {}
 
@@ -260,7 +261,7 @@ def _with_exact_counts(
     for one in sessions:
         agent = by_name.get(one.agent)
         key = (one.path, one.size, one.modified)
-        if one.path in (shared or ()) or one.size > EXACT or _elsewhere(one):
+        if one.path in (shared or ()) or one.size > EXACT or is_folder(one.path) or one.path.suffix in _DATABASES:
             better.append(one)
             continue
         if key not in _counts and left >= one.size:
@@ -271,11 +272,6 @@ def _with_exact_counts(
         events, title = _counts.get(key, (one.events, ""))
         better.append(msgspec.structs.replace(one, events=events, title=title or one.title))
     return better
-
-
-def _elsewhere(one: Found) -> bool:
-    """Whether a session shares its file with others, or is not a file."""
-    return is_folder(one.path) or one.path.suffix in (".db", ".sqlite", ".sqlite3")
 
 
 def _count_and_title(agent: Agent | None, one: Found) -> tuple[int, str]:

@@ -420,7 +420,7 @@ class Finder:
             if (
                 absolute_path(log.path) in claimed
                 or str(log.path).startswith(owned)
-                or _has_plain_twin(log, companions)
+                or (log.path.suffix == ".zst" and log.path.with_suffix("") in companions)
             ):
                 continue
             own = companions[log.path]
@@ -459,11 +459,6 @@ def _key(log: Log) -> Path:
         return log.path.resolve()
     except (OSError, RuntimeError):
         return log.path
-
-
-def _has_plain_twin(log: Log, companions: dict[Path, Companions]) -> bool:
-    """Whether a compressed log is beside the plain one it was made from."""
-    return log.path.suffix == ".zst" and log.path.with_suffix("") in companions
 
 
 def _text(beginning: bytes) -> bytes:

@@ -184,7 +184,8 @@ class Sample:
     """The beginning of a log, from which its format is recognised."""
 
     def __init__(self, head: bytes, path: Path) -> None:
-        self.head = _plainly(head)  # The first bytes of the log, decompressed, with no letter written as an escape.
+        self.head = _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
+        # The first bytes of the log, decompressed, with no letter written as an escape.
         self.path = path
 
     @cached_property
@@ -231,11 +232,6 @@ class Format(NamedTuple):
     beside: Callable[[Path], list[Path]] | None = None
     # The keys that lead to the session's id in a document; without them its file's name is the id.
     id_key: tuple[str, ...] = ()
-
-
-def _plainly(head: bytes) -> bytes:
-    """Return the JSON with escaped ASCII characters decoded, so that names can be found."""
-    return _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import chain
 from math import inf
 from pathlib import Path
@@ -63,9 +63,10 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     streams = [log_events(log, kit, limits, session.id) for log in session.logs]
     if session.repeated:
         streams[0] = shared_beginnings.noting(session.logs[0], limits, streams[0])
-    merged = streams[0] if len(streams) == 1 else _merge_logs(session.logs, streams)
+    merged = streams[0] if len(streams) == 1 else (row[2] for row in merge(map(rows, session.logs, streams)))
     if session.copied:
-        merged = _drop_seen(merged, identities(session.copied, kit, limits))
+        seen_ids = identities(session.copied, kit, limits)
+        merged = (event for event in merged if isinstance(event, SessionStart) or identity(event) not in seen_ids)
     spending = [log_events(log, kit, limits, session.id) for log in session.helpers]
     return _with_spent(merged, spending) if spending else merged
 
@@ -114,10 +115,6 @@ def rows(log: Log, events: Iterable[Event]) -> Iterator[Row]:
 def merge(streams: Iterable[Iterator[Row]]) -> Iterator[Row]:
     """The rows of several logs in the one order that all readings have."""
     return heapq.merge(*streams, key=row_place)
-
-
-def _merge_logs(logs: Sequence[Log], streams: Iterable[Iterator[Event]]) -> Iterator[Event]:
-    return (row[2] for row in merge(map(rows, logs, streams)))
 
 
 def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> Iterator[Event]:
@@ -243,7 +240,3 @@ def _run(events: Iterator[Event], number: int) -> Iterator[Event]:
             return
         if max(run, 0) == number:
             yield event
-
-
-def _drop_seen(events: Iterator[Event], seen_ids: set[Hashable]) -> Iterator[Event]:
-    return (event for event in events if isinstance(event, SessionStart) or identity(event) not in seen_ids)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from core.agents.values import decode, table, text, whole_number
-from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
 from core.logs.decoding import decoded
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
 from core.logs.log_files import is_folder, read_log
@@ -53,10 +53,8 @@ def opencode_rows(
         if read is not None and read.goes_on(database, _TABLES):
             yield from _changed(database, read)
             return
-        sessions = _sessions(database)
-        for root in _roots(sessions):
-            if not session or root["id"] == session:
-                family = _family(root, sessions)
+        for family in _families(_sessions(database)):
+            if not session or family[0]["id"] == session:
                 yield from map(_session_row, family)
                 if not heads:
                     yield from _tree(database, [str(one["id"]) for one in family], read)
@@ -65,12 +63,11 @@ def opencode_rows(
 def opencode_listing(path: Path) -> list[Listed]:
     """The sessions of a database: an event for each message, and one for each part that is a call."""
     with reading(path) as database:
-        sessions = _sessions(database)
         messages, parts = numbers(database, "message"), numbers(database, "part")
         listed = []
-        for root in _roots(sessions):
-            ids = [str(one["id"]) for one in _family(root, sessions)]
-            last = max(whole_number(one.get("time_updated")) for one in _family(root, sessions))
+        for family in _families(_sessions(database)):
+            ids, root = [str(one["id"]) for one in family], family[0]
+            last = max(whole_number(one.get("time_updated")) for one in family)
             calls = sum(parts.get(one, 0) for one in ids) * _called(database, path, ids[0], last)
             count = 1 + sum(messages.get(one, 0) for one in ids) + round(calls)
             listed.append(Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count))
@@ -93,20 +90,8 @@ def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:
     return list(select(database, "session", _SESSION, "ORDER BY id"))
 
 
-def _roots(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    ids = {session["id"] for session in sessions}
-    roots = [session for session in sessions if session.get("parent_id") not in ids]
-    return sorted(roots, key=lambda session: (whole_number(session.get("time_created")), str(session["id"])))
-
-
-def _family(root: dict[str, Any], sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    family, ids = [root], {root["id"]}
-    while True:
-        more = [one for one in sessions if one.get("parent_id") in ids and one["id"] not in ids]
-        if not more:
-            return family
-        family += more
-        ids.update(one["id"] for one in more)
+def _families(sessions: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    return families(sessions, "parent_id", lambda one: whole_number(one.get("time_created")))
 
 
 def _session_row(session: dict[str, Any]) -> DatabaseRow:
@@ -195,8 +180,7 @@ def session_files(folder: Path) -> list[Path]:
     for session in sessions:
         session["time_created"] = table(session.get("time")).get("created")
     listed: list[Path] = []
-    for main in _roots(sessions):
-        family = _family(main, sessions)
+    for family in _families(sessions):
         listed += [session["file"] for session in family]
         messages = sorted(
             (file for session in family for file in (root / "message" / session["id"]).glob("*.json")),

@@ -90,11 +90,20 @@ def test_an_id_used_again_is_another_call() -> None:
     assert calls.finish() == []
 
 
-@pytest.mark.parametrize(("length", "repeats"), [(19, False), (20, True)])
-def test_a_long_id_is_unique(length: int, repeats: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "repeats"),
+    [
+        ("call_03adb944f11c457192d09349", True),
+        ("3f2b8c1e-1b2c-4d3e-8f90-a1b2c3d4e5f6", True),
+        ("call_a1b2c3d4e5f6", True),
+        ("call_a1b2c3d4e5f", False),
+        ("tool_0_read_multiple_files", False),
+        ("REDACTED", False),
+    ],
+)
+def test_an_id_that_looks_random_is_unique(name: str, repeats: bool) -> None:
     """The same call after its answer is a repetition; one with other arguments is another call."""
     calls = Calls(new_kit(), "claude-code")
-    name = "c" * length
     assert calls.begin(name, "Bash", {"command": "make"}, 1.0)
     assert calls.end(name, 2.0, Result("x"), _HERE) is not None
     assert calls.begin(name, "Bash", {"command": "make"}, 3.0) is not repeats
