@@ -7,7 +7,7 @@ from typing import Any
 
 from core.agents.calls import Calls, Result
 from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
-from core.agents.values import TokenCounts, amount, first_number, items, table, text, whole_number, words
+from core.agents.values import amount, chat_tokens, items, table, text, words
 from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -115,11 +115,7 @@ class ChatReader(TranscriptReader):
         out.extend(self.calls.give_up())
         self._waiting.clear()
         usage = table(message.get("usage"))
-        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        sent = max(0, whole_number(usage.get("prompt_tokens")) - cached) or whole_number(usage.get("input_tokens"))
-        answered = first_number(usage, "completion_tokens", "output_tokens")
-        read = cached or whole_number(usage.get("cache_read_input_tokens"))
-        tokens = TokenCounts(sent, answered, read, whole_number(usage.get("cache_creation_input_tokens")))
+        tokens = chat_tokens(usage)
         model, cost = text(message.get("model")) or self._model, amount(usage.get("cost"))
         name = text(message.get("id"))
         out.append(

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
-from core.agents.reader import TranscriptReader, has_columns
+from core.agents.reader import TranscriptReader, holds_table
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import AgentStart, Compaction, Event, Where
 from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.log_files import read_log
 from core.logs.redact.values import redact_name
 from core.logs.times import seconds
@@ -397,8 +397,6 @@ def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
     return "\n".join(part_text for _, part in parts if (part_text := text(table(part.get("data")).get("text"))))
 
 
-def _sniff(sample: Sample) -> int:
-    return 95 if has_columns(sample, "messages", {"parts", "session_id", "role"}, "sessions") else 0
-
-
-FORMATS = (Format("crush", "database", _sniff, CrushReader),)
+FORMATS = (
+    Format("crush", "database", holds_table("messages", {"parts", "session_id", "role"}, "sessions"), CrushReader),
+)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
-from core.agents.reader import TranscriptReader, has_columns
+from core.agents.reader import TranscriptReader, holds_table
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.events import Event
@@ -27,6 +27,8 @@ _SESSION = (
     *("accumulated_input_tokens", "accumulated_output_tokens"),
 )
 _MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "metadata_json", "content_json")
+
+_OWN_COLUMNS = {"content_json", "session_id", "role"}  # Of the table of messages.
 
 
 def goose_rows(
@@ -245,10 +247,6 @@ def _judged(facts: dict[str, Any]) -> Result:
     return Result(text=output, error=error, exit_code=exited, rejected=refused)
 
 
-def _database(sample: Sample) -> int:
-    return 95 if has_columns(sample, "messages", {"content_json", "session_id", "role"}, "sessions") else 0
-
-
 def _lines(sample: Sample) -> int:
     """A header with a folder and a description, or messages with requests of its kind."""
     records = sample.records[:8]
@@ -266,4 +264,7 @@ def _lines(sample: Sample) -> int:
     return 85 if kinds & {"toolRequest", "toolResponse"} else 0
 
 
-FORMATS = (Format("goose", "database", _database, GooseReader), Format("goose", "lines", _lines, GooseReader))
+FORMATS = (
+    Format("goose", "database", holds_table("messages", _OWN_COLUMNS, "sessions"), GooseReader),
+    Format("goose", "lines", _lines, GooseReader),
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.reader import NO_TOKENS, TranscriptReader, add, has_columns, read_result
+from core.agents.reader import NO_TOKENS, TranscriptReader, add, holds_table, read_result
 from core.agents.values import TokenCounts, amount, decode_inner, items, table, text, token_counts, words
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
@@ -26,6 +26,7 @@ _MESSAGE = (
     *("finish_reason", "active", "display_kind"),
 )
 _EVENT = 700  # Bytes that an event takes up in a file, by and large.
+_OWN_COLUMNS = {"tool_call_id", "tool_calls", "session_id", "role"}  # Of the table of messages.
 _REPORT = "[ASYNC DELEGATION"  # The beginning of a background sub-agent's report, which is in the person's name.
 
 
@@ -163,11 +164,6 @@ def _sessions(database: Any) -> Iterator[dict[str, Any]]:
             yield one
 
 
-def _database(sample: Sample) -> int:
-    columns = {"tool_call_id", "tool_calls", "session_id", "role"}
-    return 95 if has_columns(sample, "messages", columns, "sessions") else 0
-
-
 def _lines(sample: Sample) -> int:
     """Rows of its messages, one per line."""
     columns = {"role", "tool_call_id", "tool_name", "finish_reason"}
@@ -181,7 +177,7 @@ def _document(sample: Sample) -> int:
 
 
 FORMATS = (
-    Format("hermes", "database", _database, HermesReader),
+    Format("hermes", "database", holds_table("messages", _OWN_COLUMNS, "sessions"), HermesReader),
     Format("hermes", "lines", _lines, HermesReader),
     Format("hermes", "document", _document, HermesReader),
 )

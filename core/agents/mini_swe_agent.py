@@ -10,7 +10,7 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, untimed
-from core.agents.values import TokenCounts, amount, beyond, code, table, text, whole_number, words
+from core.agents.values import amount, beyond, chat_tokens, code, table, text, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -115,14 +115,11 @@ class MiniSweAgentReader(TranscriptReader):
     def _turn(
         self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, answer_text: str
     ) -> Turn:
-        usage = table(response.get("usage"))
-        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        sent = whole_number(usage.get("prompt_tokens"))
         return self.turn(
             self.now,
             answer_text,
             where,
-            TokenCounts(max(0, sent - cached), whole_number(usage.get("completion_tokens")), min(cached, sent)),
+            chat_tokens(table(response.get("usage"))),
             message=text(response.get("id")) or f"turn-{place}",
             model=text(response.get("model")) or model,
             cost=cost,

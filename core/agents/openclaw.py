@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.pi import PiLinks, PiReader, pi_title
+from core.agents.reader import holds_table
 from core.agents.values import table
 from core.events import Event
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.database import DatabaseRow, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
 # Where it keeps its sessions, under the names it has had.
 FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
-_EVENTS, _WINDOWS = "transcript_events", "session_windows"
+_EVENTS = "transcript_events"
 _EVENT = 700  # Bytes that an event takes up in a log, by and large.
 
 
@@ -86,11 +87,7 @@ def _lines(sample: Sample) -> int:
     return 97 if is_named and first.get("type") == "session" and "id" in first else 0
 
 
-def _database(sample: Sample) -> int:
-    return 96 if sample.head.startswith(MAGIC) and {_EVENTS, _WINDOWS} <= tables(sample.path) else 0
-
-
 FORMATS = (
     Format("openclaw", "lines", _lines, OpenClawReader, links=PiLinks, titles=pi_title),
-    Format("openclaw", "database", _database, OpenClawReader),
+    Format("openclaw", "database", holds_table(_EVENTS, {"event_json"}, "session_windows"), OpenClawReader),
 )

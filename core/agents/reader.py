@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -444,16 +444,20 @@ def untimed(use: ToolUse | None) -> ToolUse | None:
     return None if use is None else structs.replace(use, duration=None)
 
 
-def has_columns(sample: Sample, name: str, columns: set[str], *others: str) -> bool:
-    """Whether a file is a database with these tables, of which the first has these columns."""
-    if not sample.head.startswith(MAGIC) or not {name, *others} <= tables(sample.path):
-        return False
-    try:
-        with reading(sample.path) as database:
-            present = {str(column[1]) for column in database.execute(f"PRAGMA table_info({name})")}
-    except OSError:
-        return False
-    return columns <= present
+def holds_table(name: str, columns: set[str], *others: str) -> Callable[[Sample], int]:
+    """Return what recognises a database with these tables, of which the first has these columns."""
+
+    def sniff(sample: Sample) -> int:
+        if not sample.head.startswith(MAGIC) or not {name, *others} <= tables(sample.path):
+            return 0
+        try:
+            with reading(sample.path) as database:
+                present = {str(column[1]) for column in database.execute(f"PRAGMA table_info({name})")}
+        except OSError:
+            return 0
+        return 95 if columns <= present else 0
+
+    return sniff
 
 
 def sidecar(file: str, name: str) -> dict[str, Any]:

@@ -79,6 +79,17 @@ def without_cached(sent: int, answered: int, read: int = 0, written: int = 0) ->
     return TokenCounts(max(0, sent - read - written), answered, read, written)
 
 
+def chat_tokens(usage: dict[str, Any]) -> TokenCounts:
+    """Return the tokens of an answer of chat completions, whose prompt includes those of the cache."""
+    cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    read = cached or whole_number(usage.get("cache_read_input_tokens"))
+    written = whole_number(usage.get("cache_creation_input_tokens"))
+    answered = first_number(usage, "completion_tokens", "output_tokens")
+    if sent := whole_number(usage.get("prompt_tokens")):
+        return without_cached(sent, answered, read, written)
+    return TokenCounts(whole_number(usage.get("input_tokens")), answered, read, written)
+
+
 def amount(value: Any) -> float | None:
     """Return a sum above 0, or None: in logs, 0 means unknown."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:

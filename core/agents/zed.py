@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader, add, has_columns
+from core.agents.reader import TranscriptReader, add, holds_table
 from core.agents.values import TokenCounts, items, table, text, token_counts, words
 from core.events import Event, Where
 from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.lines import unpacked
 from core.logs.times import seconds
 
@@ -145,8 +145,4 @@ def _part_text(part: Any) -> str:
     return text(facts.get("Text")) or text(facts.get("text")) or text(mention.get("content"))
 
 
-def _database(sample: Sample) -> int:
-    return 95 if has_columns(sample, "threads", {"summary", "data_type", "data"}) else 0
-
-
-FORMATS = (Format("zed", "database", _database, ZedReader),)
+FORMATS = (Format("zed", "database", holds_table("threads", {"summary", "data_type", "data"}), ZedReader),)

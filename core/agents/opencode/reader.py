@@ -9,10 +9,9 @@ from typing import Any
 from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
 from core.agents.models import failed_turn
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader, add, holds_table
 from core.agents.values import TokenCounts, amount, code, table, text, token_counts, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
-from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.times import seconds
@@ -297,12 +296,6 @@ def _result(tool: str, state: dict[str, Any]) -> Result:
     )
 
 
-def _database(sample: Sample) -> int:
-    if not sample.head.startswith(MAGIC):
-        return 0
-    return 95 if {"session", "message", "part"} <= tables(sample.path) else 0
-
-
 def _folder(sample: Sample) -> int:
     value = table(sample.document)
     return 90 if text(value.get("id")).startswith("ses") and "projectID" in value and "messages" not in value else 0
@@ -325,7 +318,7 @@ def opencode_title(document: dict[str, Any]) -> Title | None:
 
 
 FORMATS = (
-    Format("opencode", "database", _database, OpenCodeReader),
+    Format("opencode", "database", holds_table("session", set(), "message", "part"), OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
     Format("opencode", "document", _export, OpenCodeReader, titles=opencode_title, id_key=("info", "id")),
 )

@@ -19,7 +19,7 @@ from core.agents.openhands.conversation import (
     total_usage,
 )
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
-from core.agents.values import TokenCounts, amount, beyond, code, items, table, text, whole_number, words
+from core.agents.values import TokenCounts, amount, beyond, chat_tokens, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -280,17 +280,12 @@ class OpenHandsReader(TranscriptReader):
             return
         used = used or TokensUsed()
         waits = step["action"] == "message" and arguments.get("wait_for_response") is True
-        read = whole_number(usage.get("cache_read_input_tokens"))
-        read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        written = whole_number(usage.get("cache_creation_input_tokens"))
-        sent = max(0, whole_number(usage.get("prompt_tokens")) - read - written)
-        answered = whole_number(usage.get("completion_tokens"))
         self.answer(
             self.now,
             answer_text,
             out,
             where,
-            tokens=TokenCounts(sent, answered, read, written) if usage else used.tokens,
+            tokens=chat_tokens(usage) if usage else used.tokens,
             message=text(response.get("id")) or f"answer-{place}",
             model=text(response.get("model")) or used.model,
             cost=0.0 if self._summed_up and not used.cost else amount(used.cost),
