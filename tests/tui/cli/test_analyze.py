@@ -105,6 +105,16 @@ def test_metrics_are_one_json_line_a_tick(logs: Path, home: Path, capsys: pytest
     assert main(["analyze", str(logs / "1.jsonl"), "--metrics", str(home / "no" / "such" / "ticks.jsonl")]) == 1
 
 
+def test_metrics_are_printed_where_the_file_is_a_dash(
+    logs: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    assert main(["analyze", str(logs / "1.jsonl"), "--metrics", "-"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines and all("tick" in json.loads(line) for line in lines)
+    assert not (home / "-").exists()
+
+
 def test_metrics_never_replace_the_log(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = logs / "1.jsonl"
     before = log.read_bytes()

@@ -38,7 +38,7 @@ _MOST_SHARDS = 1024
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
-    parser.add_argument("--metrics", metavar="FILE", help="write one JSON line per tick of the mind's clock")
+    parser.add_argument("--metrics", metavar="FILE", help="write one JSON line per tick of the mind's clock; - prints them instead of the report")
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
@@ -97,9 +97,12 @@ def _run(args: argparse.Namespace) -> int:
     starts = initial_states_of(args, settings)
     inputs = [spoken_start(starts, name.id) for name in names]
     if args.metrics:
-        refuse_source(Path(args.metrics), [name.session for name in names])
+        if args.metrics != "-":
+            refuse_source(Path(args.metrics), [name.session for name in names])
         done = [one for one in _analyses([name.session for name in names], inputs, args) if one is not None]
         _write_metrics(args.metrics, done)
+        if args.metrics == "-":
+            return 0 if done else 1
         summaries = [analysis.summary for analysis in done]
     else:
         summaries = _summaries(tree, names, inputs, args)
@@ -237,11 +240,13 @@ def _write_metrics(name: str, done: list[Analysis]) -> None:
     from core.safe_text import safe_json_bytes
     from core.store import atomic
 
+    lines = (safe_json_bytes(record) + b"\n" for analysis in done for record in analysis.metrics)
+    if name == "-":
+        sys.stdout.write(b"".join(lines).decode())
+        return
     try:
         with atomic.replacing(Path(name), atomic.AS_USUAL) as file:
-            for analysis in done:
-                for record in analysis.metrics:
-                    file.write(safe_json_bytes(record) + b"\n")
+            file.writelines(lines)
     except OSError as error:
         raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error
 
