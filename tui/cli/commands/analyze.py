@@ -38,7 +38,11 @@ _MOST_SHARDS = 1024
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
-    parser.add_argument("--metrics", metavar="FILE", help="write one JSON line per tick of the mind's clock; - prints them instead of the report")
+    parser.add_argument(
+        "--metrics",
+        metavar="FILE",
+        help="write one JSON line per tick of the mind's clock; - prints them instead of the report",
+    )
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
@@ -96,18 +100,10 @@ def _run(args: argparse.Namespace) -> int:
         return _dataset([name.session for name in names], settings, args)
     starts = initial_states_of(args, settings)
     inputs = [spoken_start(starts, name.id) for name in names]
-    if args.metrics:
-        if args.metrics != "-":
-            refuse_source(Path(args.metrics), [name.session for name in names])
-        done = [one for one in _analyses([name.session for name in names], inputs, args) if one is not None]
-        _write_metrics(args.metrics, done)
-        if args.metrics == "-":
-            return 0 if done else 1
-        summaries = [analysis.summary for analysis in done]
-    else:
-        summaries = _summaries(tree, names, inputs, args)
-    if not summaries:
-        return 1
+    run = _summaries_with_metrics if args.metrics else _summaries
+    summaries = run(tree, names, inputs, args)
+    if not summaries or args.metrics == "-":
+        return 0 if summaries else 1
     if kept_question is not None and not kept_question.keeps:
         from core.report.git_data import outcome_with_fates
 
@@ -236,19 +232,27 @@ def analyse_one(run: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | 
         return f"nooscope cannot analyze it ({type(fault).__name__}: {str(fault)[:200]})"
 
 
-def _write_metrics(name: str, done: list[Analysis]) -> None:
+def _summaries_with_metrics(
+    _: LogTree, names: list[SessionName], inputs: list[RunInputs], args: argparse.Namespace
+) -> list[Summary]:
+    """Write the ticks of every session, and return its summary."""
     from core.safe_text import safe_json_bytes
     from core.store import atomic
 
+    sessions = [name.session for name in names]
+    if args.metrics != "-":
+        refuse_source(Path(args.metrics), sessions)
+    done = [one for one in _analyses(sessions, inputs, args) if one is not None]
     lines = (safe_json_bytes(record) + b"\n" for analysis in done for record in analysis.metrics)
-    if name == "-":
+    if args.metrics == "-":
         sys.stdout.write(b"".join(lines).decode())
-        return
-    try:
-        with atomic.replacing(Path(name), atomic.AS_USUAL) as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error
+    else:
+        try:
+            with atomic.replacing(Path(args.metrics), atomic.AS_USUAL) as file:
+                file.writelines(lines)
+        except OSError as error:
+            raise NooscopeError(f"{args.metrics}: cannot be written ({error.strerror})") from error
+    return [analysis.summary for analysis in done]
 
 
 COMMAND = CliCommand(_add_arguments, _run)
