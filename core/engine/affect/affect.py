@@ -203,6 +203,7 @@ LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")  # Names of what 
 
 
 _bound = Derived(Policy.over)
+_modulator = Derived(Modulator)
 _written: Derived[[AffectSettings], bytes] = Derived(canonical)
 
 
@@ -232,7 +233,7 @@ class Affect(Stateful):
         self._noise = Noise(bound.noise, seed)
         self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)
         self._quarantine = Quarantine(bound.quarantine)
-        self._modulator = Modulator(bound.modulation)
+        self._modulator = _modulator(bound.modulation)
         self._exposure = Exposure(bound.contagion)
         self.lineage = Lineage(bound.lineage.kept)
         rules = f"{self.policy.name}\n{seed}\n".encode() + _written(self._settings)

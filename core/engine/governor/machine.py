@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from core.engine.governor.profile import Profile
 from core.engine.state import Stateful, tupled
+from core.engine.values import Derived
 from core.settings.governor import AppraisalSettings, WeightSettings
 
 
@@ -122,6 +123,8 @@ class Kinetics:
         )
 
 
+_kinetics = Derived(Kinetics)
+
 State = Literal["IDLE", "RECOVERING", "HALTED"]
 STATES: tuple[State, ...] = get_args(State)
 
@@ -175,7 +178,7 @@ class Machine(Stateful):
         self, profile: Profile, appraisal: AppraisalSettings | None = None, weights: WeightSettings | None = None
     ) -> None:
         self._appraisal = Appraisal(appraisal or AppraisalSettings())
-        self._kinetics = Kinetics(profile, weights or WeightSettings())
+        self._kinetics = _kinetics(profile, weights or WeightSettings())
         self._recovery = (profile.recovery_delay, profile.recovery_rate, profile.recovery_cap)
         self._dips = (profile.stagnation_window, profile.effort_dip, profile.persistence_dip)
         self._limits = (
