@@ -75,7 +75,8 @@ def _optional_path(file: str) -> list[Path]:
 def prompt_command(agent: str, session: str, words: str) -> list[str]:
     """Return the agent's own command that sends a prompt to a session; nothing if there is none."""
     template = next((one.prompt for one in known_agents() if one.name == agent), ())
-    return [{"{session}": session, "{text}": words}.get(word, word) for word in template]
+    values = ("{session}", session), ("{text}", words)
+    return [next((word.replace(*pair) for pair in values if pair[0] in word), word) for word in template]
 
 
 def resume_command(agent: str, session: str, path: str, project: str) -> str:

@@ -210,7 +210,7 @@ _OWN = (
         once=(re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
         module="codex.reader",
         resume=("codex", "resume", "{session}"),
-        prompt=("codex", "queue", "--thread", "{session}", "--message", "{text}"),
+        prompt=("codex", "queue", "--thread={session}", "--message={text}"),
         certain=True,
         versions="0.39 to 0.147; Trae CLI 0.200",
     ),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 _FORMAT = "#{pane_id}\t#{pane_current_path}\t#{pane_current_command}\t#{pane_pid}"
-_PATIENCE = 2.0  # Seconds tmux may take to answer.
+_PATIENCE = 2.0  # Seconds tmux or ps may take to answer.
 
 Run = Callable[[Sequence[str]], str]
 
@@ -22,15 +23,20 @@ class Pane(NamedTuple):
     process: str = ""  # The process that was started in it.
 
 
+def run_program(words: Sequence[str]) -> str:
+    """Return what a program prints; raises `OSError` if it fails."""
+    try:
+        done = subprocess.run(words, capture_output=True, check=True, text=True, timeout=_PATIENCE)
+    except subprocess.CalledProcessError as error:
+        raise OSError(f"{words[0]} says: {(error.stderr or '').strip() or error}") from error
+    except subprocess.SubprocessError as error:
+        raise OSError(f"{words[0]} does not answer ({error})") from error
+    return done.stdout
+
+
 def ask_tmux(words: Sequence[str]) -> str:
     """Return the answer of tmux; raises `OSError` if there is none."""
-    try:
-        done = subprocess.run(["tmux", *words], capture_output=True, check=True, text=True, timeout=_PATIENCE)
-    except subprocess.CalledProcessError as error:
-        raise OSError(f"tmux says: {(error.stderr or '').strip() or error}") from error
-    except subprocess.SubprocessError as error:
-        raise OSError(f"tmux does not answer ({error})") from error
-    return done.stdout
+    return run_program(["tmux", *words])
 
 
 def panes(run: Run = ask_tmux) -> list[Pane]:
@@ -39,19 +45,36 @@ def panes(run: Run = ask_tmux) -> list[Pane]:
     return [Pane(*row) for row in rows if len(row) == 4]
 
 
-def pane_of(
-    all_panes: Sequence[Pane], project: str, program: str, own: str = "", processes: Container[str] = ()
-) -> Pane | None:
-    """The pane that started one of these processes; else one in the folder, with the program before others.
+def running(program: str, run: Run = run_program) -> set[str]:
+    """The processes that run a program, or that started one which does."""
+    with suppress(OSError):
+        rows = [line.split(None, 2) for line in run(["ps", "-A", "-o", "pid=,ppid=,args="]).splitlines()]
+        parents = {row[0]: row[1] for row in rows if len(row) == 3}
+        line = {row[0] for row in rows if len(row) == 3 and _program_of(row[2]) == program}
+        while more := {parents[one] for one in line if one in parents} - line:
+            line |= more
+        return line
+    return set()
 
-    Never our own. Shells are not agents: a pane with only a shell in it is not taken.
+
+def pane_of(
+    all_panes: Sequence[Pane],
+    project: str,
+    program: str,
+    own: str = "",
+    processes: Container[str] | None = None,
+    taken: Container[str] = (),
+    programs: Container[str] = (),
+) -> Pane | None:
+    """The pane that started a session's processes; if they are not known, one in the folder that runs its program.
+
+    Never our own, and never one that is known to run another session.
     """
     others = [pane for pane in all_panes if pane.id != own]
-    started = [pane for pane in others if pane.process in processes]
-    here = [pane for pane in others if project and _same(pane.folder, project)]
-    busy = [pane for pane in here if pane.command not in _SHELLS]
-    matches = [pane for pane in busy if pane.command == program]
-    return next(iter(started or matches or busy), None)
+    if processes is not None:
+        return next((pane for pane in others if pane.process in processes), None)
+    here = [pane for pane in others if pane.process not in taken and project and _same(pane.folder, project)]
+    return next((pane for pane in here if pane.command == program or pane.process in programs), None)
 
 
 def go_to_pane(pane: Pane, run: Run = ask_tmux) -> None:
@@ -75,7 +98,14 @@ def show_elsewhere(pane: Pane, run: Run = ask_tmux) -> bool:
     return bool(clients)
 
 
-_SHELLS = frozenset(("bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "nu", "pwsh", "tmux"))
+_INTERPRETERS = ("node", "bun", "deno", "python", "python3")
+
+
+def _program_of(command: str) -> str:
+    """The program of a command line: of an interpreter, the script that it runs."""
+    first, *rest = command.split()
+    script = next((word for word in rest if not word.startswith("-")), "")
+    return Path(script if Path(first).name in _INTERPRETERS else first).stem
 
 
 def _same(folder: str, project: str) -> bool:

@@ -35,7 +35,9 @@ def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> 
         return
     inside = bool(os.environ.get("TMUX"))
     where = "a new tmux window" if inside else "this terminal; nooscope comes back when it ends"
-    lines = command, f"enter runs it in {where}", "esc only copies it, for another terminal"
+    lines = [command, f"enter runs it in {where}", "esc only copies it, for another terminal"]
+    if session in _claude_lines():
+        lines.insert(1, "it still runs, in another terminal")
     app.push_screen(ConfirmScreen("Resume this session?", *lines), partial(_run_resume, app, command, inside))
 
 
@@ -100,14 +102,19 @@ def open_in_editor(
 def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
     """Show the tmux pane in which a session's agent runs; return whether there is one."""
     program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
-    running = claude_sessions(os.environ, Path.home()).get(session)
-    processes = (
-        {str(process) for process, _ in process_line(running.pid)}
-        if running is not None and running.status != "gone"
-        else ()
-    )
+    lines = _claude_lines()
+    processes = lines.pop(session, None)
+    taken = frozenset().union(*lines.values())
     try:
-        pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""), processes)
+        pane = tmux.pane_of(
+            tmux.panes(),
+            project,
+            program,
+            os.environ.get("TMUX_PANE", ""),
+            processes,
+            taken,
+            tmux.running(program),
+        )
         if pane is None:
             return False
         if os.environ.get("TMUX"):
@@ -121,3 +128,9 @@ def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
     except (OSError, SuspendNotSupported):
         return False
     return True
+
+
+def _claude_lines() -> dict[str, set[str]]:
+    """The process of each session of Claude Code that runs, with those above it."""
+    sessions = claude_sessions(os.environ, Path.home()).items()
+    return {name: {str(one) for one, _ in process_line(own.pid)} for name, own in sessions if own.status != "gone"}

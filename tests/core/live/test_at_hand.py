@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.registry import prompt_command, resume_command
 from core.agents.table import AGENTS
-from core.live.tmux import Pane, go_to_pane, open_window, pane_of, panes
+from core.live.tmux import Pane, go_to_pane, open_window, pane_of, panes, running
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,19 @@ def test_every_command_says_which_session() -> None:
 
 
 PANES = [
-    Pane("%1", "/srv/a", "bash"),
-    Pane("%2", "/srv/a", "node"),
-    Pane("%3", "/srv/a", "claude"),
-    Pane("%4", "/srv/b", "claude"),
+    Pane("%1", "/srv/a", "bash", "10"),
+    Pane("%2", "/srv/a", "node", "20"),
+    Pane("%3", "/srv/a", "claude", "30"),
+    Pane("%4", "/srv/b", "claude", "40"),
 ]
+PROCESSES = """\
+    1     0 /sbin/init
+   10     1 -bash
+   20     1 node --no-warnings /opt/agents/bin/codex --sandbox workspace-write
+   21    20 /opt/agents/codex-linux-x64/bin/codex --sandbox workspace-write
+   25     1 vim codex
+   30     1 claude
+"""
 
 
 @pytest.mark.parametrize(
@@ -55,19 +63,22 @@ PANES = [
     [
         ("/srv/a", "claude", "", "%3"),
         ("/srv/a", "codex", "", "%2"),
-        ("/srv/a", "claude", "%3", "%2"),
+        ("/srv/a", "opencode", "", None),
+        ("/srv/a", "claude", "%3", None),
         ("/srv/b", "claude", "%4", None),
         ("/srv/c", "claude", "", None),
         ("", "claude", "", None),
     ],
 )
 def test_the_pane_is_found_by_folder_and_program(project: str, program: str, own: str, found: str | None) -> None:
-    pane = pane_of(PANES, project, program, own)
+    """A pane that runs another program is another agent's, or nobody's."""
+    pane = pane_of(PANES, project, program, own, programs=running(program, lambda _: PROCESSES))
     assert (pane.id if pane is not None else None) == found
 
 
-def test_a_shell_is_no_agent() -> None:
-    assert pane_of(PANES[:1], "/srv/a", "claude") is None
+def test_a_program_runs_in_the_processes_that_started_it() -> None:
+    assert running("codex", lambda _: PROCESSES) == {"21", "20", "1", "0"}
+    assert running("bash", lambda _: "torn line\n") == set()
 
 
 def test_tmux_is_asked_and_told() -> None:
@@ -85,14 +96,21 @@ def test_tmux_is_asked_and_told() -> None:
     assert asked[2][0] == "new-window" and asked[2][1].startswith("cd /srv/a && claude --resume s;")
 
 
-def test_the_pane_that_started_the_agent_comes_first() -> None:
-    """Two sessions of one agent may run in one folder."""
+def test_the_pane_that_started_the_agent_is_taken_alone() -> None:
+    """Several sessions of one agent may run in one folder."""
     two = [Pane("%1", "/srv/a", "claude", "70"), Pane("%2", "/srv/a", "claude", "80")]
-    for processes, found in ((("81", "80", "1"), "%2"), ((), "%1")):
-        pane = pane_of(two, "/srv/a", "claude", processes=processes)
-        assert pane is not None and pane.id == found
+    for processes, taken, found in (
+        (("81", "80", "1"), (), "%2"),
+        (("99",), (), None),  # in a terminal outside of tmux
+        (None, (), "%1"),
+        (None, ("70", "71"), "%2"),
+        (None, ("70", "80"), None),
+    ):
+        pane = pane_of(two, "/srv/a", "claude", processes=processes, taken=taken)
+        assert (pane.id if pane is not None else None) == found
 
 
 def test_a_prompt_goes_through_the_agents_own_command() -> None:
-    assert prompt_command("codex", "t1", "go on")[-3:] == ["t1", "--message", "go on"]
+    for words in ("go on", "--help", "{session}"):
+        assert prompt_command("codex", "t1", words)[-2:] == ["--thread=t1", f"--message={words}"]
     assert prompt_command("claude-code", "s1", "go on") == []
