@@ -107,13 +107,7 @@ def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
     taken = frozenset().union(*lines.values())
     try:
         pane = tmux.pane_of(
-            tmux.panes(),
-            project,
-            program,
-            os.environ.get("TMUX_PANE", ""),
-            processes,
-            taken,
-            tmux.running(program),
+            tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""), processes, taken, tmux.running(program)
         )
         if pane is None:
             return False
