@@ -92,7 +92,7 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def plain_table(text: str) -> dict[str, Any]:
-    """A table as `make models` writes it, read many times faster than any other."""
+    """A table with one value per line, as `make models` writes it, read many times faster than any other."""
     sections: dict[str, Any] = {}
     section = sections
     for line in text.splitlines():
@@ -100,7 +100,7 @@ def plain_table(text: str) -> dict[str, Any]:
         if line.startswith("["):
             section = sections[line.strip("[]")] = {}
         elif equals and not line.startswith("#"):
-            section[name] = msgspec.json.decode(_KEY.sub(r'"\1":', value))
+            section[name] = msgspec.json.decode(_KEY.sub(r'"\1":', value) if " =" in value else value)
     return sections
 
 
