@@ -60,41 +60,22 @@ _QUESTION = re.compile(r"[?？؟][)）\]\s😀-🙏✨]*$")
 _KOREAN_QUESTION = re.compile(r"(?:까요|나요|습니까|ㄹ까요|인가요|을까|할까)[.?？!]*$")
 _CJK_QUESTION = re.compile(r"(?:吗|嗎|呢|ますか|ですか|でしょうか|ませんか)[。.!！]*$")
 
-_GREETING = re.compile(
-    r"(?:hello|hi|hey|welcome|greetings|good (?:morning|day|evening)"
-    r"|olá|oi|hola|bonjour|hallo|你好|您好|こんにちは|안녕)\b",
-    re.I,
-)
-_COURTESY = re.compile(
-    r"(?:(?:is there )?any(?:thing|\s+other\b.*) (?:else|you(?:'d| would) like)|what else (?:can|would)"
-    r"|what(?:'s| is|’s) next\b"
-    r"|(?:can|could|may) i (?:help|assist) (?:you )?(?:with|further)|feel free to"
-    r"|if you (?:need|have|want|would like) (?:any|more|further|anything|additional|other)"
-    r"|let me know if (?:you (?:need|have|want|would like|'d like)|there(?:'s| is)|any|more|further"
-    r"|something)"
-    r"|how (?:does|do) (?:this|that|it|these) (?:look|sound|feel)|what do you think"
-    r"|do(?:es)? any of (?:these|this|that)"
-    r"|他に.*(?:ありますか|でしょうか)|還有什麼|还有(?:什么|其他)|随时告诉|隨時告訴|请随时|請隨時"
-    r"|언제든|algo mais|mais alguma coisa|qualquer dúvida|fique à vontade|algo más|autre chose)",
-    re.I,
-)
-_OFFER = re.compile(
-    r"(?:\bif (?:you(?:'d| would|’d)?|it(?:'s| is)) (?:want|wish|like|prefer|rather|need|useful|helpful"
-    r"|decide|choose)\b"
-    r"(?=.*(?:\bI(?:'|’)?(?:ll|d)?\b(?! (?:won|did)\b)|\bme\b|\bnext\b|\bsay\b|\basks?\b|\badd\b|\bso we\b))"
-    r"|\bif (?:that|this) (?:helps|would help|is useful)"
-    r"|\b(?:i can|i could|i'm happy to|i’m happy to|happy to|i'd be happy to|glad to) .*(?:\bnext\b"
-    r"|\bif\b|\bas well\b|\btoo\b|\binstead\b)"
-    r"|\bi can (?:also|now|next|then|take|do|patch|add|help|turn|start)\b"
-    r"|\bsay the word\b|\blet me know\b|\btell me if\b|\bjust (?:say|ask|ping)\b"
-    r"|\bwant me to (?:also|test|try|explain|show|help)\b|^(?:do you )?want to (?:also|test|try|see)\b"
-    r"|\bwould you like (?:to|me to (?:also"
-    r"|explain|show|explore|refine|help|make any))"
-    r"|如果(?:你|您)?(?:需要|想|要|有)|需要的话|需要的話|要是你|必要(?:なら|であれば|でしたら)|よろしければ"
-    r"|원하시면|필요하(?:시)?면|se quiser|se precisar"
-    r"|caso queira|si quieres|si necesitas|si tu veux|wenn du (?:willst|möchtest))",
-    re.I,
-)
+
+def _read_phrases() -> dict[str, str]:
+    """Return the groups of alternatives in the file beside this one, by name."""
+    phrases: dict[str, list[str]] = {}
+    for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
+        if heading := re.fullmatch(r"\[(\w+)\]", line):
+            section = phrases.setdefault(heading[1], [])
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return {name: f"(?:{'|'.join(alternatives)})" for name, alternatives in phrases.items()}
+
+
+_PHRASES = _read_phrases()
+_GREETING = re.compile(_PHRASES["greeting"] + r"\b", re.I)
+_COURTESY = re.compile(_PHRASES["courtesy"], re.I)
+_OFFER = re.compile(_PHRASES["offer"], re.I)
 # A question at the very end of a message that lacks its question mark.
 _INVERTED = re.compile(
     r"(?:do|does|did|should|shall|can|could|would|will|is|are|was|were|have|has)"
@@ -103,48 +84,7 @@ _INVERTED = re.compile(
 )
 # The beginning of a question that cannot be answered with yes or no.
 _CHOICE = re.compile(r"(?:what|which|where|when|who|how)\b", re.I)
-_VERBS = (
-    "add|provide|share|confirm|clarify|paste|send|specify|let me know|review|restate|tell me|choose"
-    "|select|pick|upload"
-    "|approve|answer|reply|respond|advise|describe|attach|give me|point me|grant"
-    "|authorize|log ?in|sign in|decide|check and"
-)
-_REQUEST = re.compile(
-    rf"(?:\bplease (?:\w+ )?(?:{_VERBS})\b"
-    rf"|(?:^|, )(?:{_VERBS}|say which)\b.*(?:\bI(?:'|’)ll\b|\bI will\b|\bso I can\b|\band I\b)"
-    r"|\bsay which\b|\bor say\b|\btell me (?:which|when|what|where|how|whether)\b"
-    r"|\b(?:just )?let me know (?:which|what|when|how|whether|where|the|your|once|as soon|and i"
-    r"|if you approve|if that works"
-    r"|if (?:this|that|it) (?:looks|sounds|works|is)|if you want to (?:make|change|proceed|go))"
-    r"|\b(?:once|after|when|as soon as) you(?:'ve|’ve| have)? (?:provide|confirm|share|approve|answer"
-    r"|reply|point|choose|decide|pick|paste|send"
-    r"|tell|let me|respond|review|give|grant|unlock)"
-    r"|\bif you approve\b|\b(?:waiting|i'll wait|i will wait|wait) (?:for|on) your\b|\bawaiting your\b"
-    r"|\bready for your (?:review|approval|input)"
-    r"|\bi(?:'d| would|’d)? (?:need|like|love) your (?:input|answer|approval|decision|confirmation"
-    r"|choice|permission|go-ahead|call|review|feedback)"
-    r"|\bneed (?:you to|your)\b|\byour (?:call|choice|decision|approval|go-ahead) (?:is|before|on"
-    r"|needed|first)|\b(?:it's|it’s) your call\b"
-    r"|\bbefore (?:i|we) (?:proceed|continue|start|begin|go|build|implement|write|touch|make"
-    r"|execute)\b.*\b(?:confirm|you|your|input|approval)"
-    r"|\bopen questions?\b.*\b(?:you|your)\b|\bthings? needs? (?:you|your)\b"
-    r"|\bif .{3,60} fails?, (?:paste|send|share|tell)|\blet me know,? (?:otherwise|or)\b"
-    r"|</?proposed_plan>|\byour (?:call|turn|move)\W*$|\b(?:is|it's|it’s|that's) (?:entirely )?up to you\b"
-    r"|\bover to you\b|\bstanding by\b"
-    r"|\bi(?:'ll|’ll| will) (?:hold off|(?:hold|pause|stop|wait) here)\b"
-    r"|\bready (?:when you are|to (?:proceed|implement|start) (?:once|when|if|as soon)\b)"
-    r"|\bi (?:still )?need (?:the|your|an?|access to) .{3,80}"
-    r" (?:to|before i) (?:continue|proceed|start|finish)\b"
-    r"|(?:^|\b(?:please|just|or|to|and) |, )(?:reply|respond|answer|type) (?:with )?[\"'“`*]"
-    r"|\b(?:preciso|necesito) que\b"
-    r"|aguardo (?:sua|seu|a sua|o seu|tua|teu|confirma)|\bconfirma\b|por favor,? (?:confirme|informe"
-    r"|envie|forneça|me diga)|me diga"
-    r"|請(?:您|你|先)?(?:確認|提供|選擇|告訴我|回覆|回答|再)|请(?:您|你|先)?(?:再|确认|提供|选择|告诉我|回复|回答|在|把|贴)|贴给我|發給我|发给我|等待(?:您|你)的"
-    r"|(?:教えて|お知らせ|ご確認|確認して|選んで|指定して|お選び)(?:ください|下さい)|ご指示ください"
-    r"|(?:알려|확인해|선택해|말씀해|보내) ?주(?:세요|십시오|시기)"
-    r"|por favor,? (?:confirma|indica|dime)|dime (?:qué|cuál|si)|dis-moi|bitte (?:bestätige|gib|sag))",
-    re.I,
-)
+_REQUEST = re.compile(_PHRASES["request"].replace("VERBS", _PHRASES["verbs"][3:-1]), re.I)
 _RHETORICAL = re.compile(
     r"^(?:why|so why|the (?:result|catch|reason|problem|fix)"
     r"|what (?:changed|this means|does (?:this|that) mean)|how it works)\b[^?]{0,40}\?$",
@@ -253,44 +193,15 @@ def _without_ends(match: re.Match[str]) -> str:
     return match.group().translate(_HIDDEN)
 
 
-_FAILED = re.compile(
-    r"(?:\bI(?: am|'m|’m| was)? (?:still )?(?:unable|not able) to\b|\bI(?: was|n't|) (?:wasn't"
-    r"|wasn’t) able to\b"
-    r"|\b(?:I|we) (?:still )?(?:could|can)(?: ?not|n't|n’t) (?!see any|think of|stress|recommend)\w+"
-    r"|^unable to \w+|\bI (?:have )?failed to\b|\bI(?:'m| am)? giv(?:e|ing) up\b|\bI don(?:'"
-    r"|’)t have (?:a way|access|permission)\b"
-    r"|\bdid(?: not|n't|n’t) (?:succeed|work out)\b|\b(?:task|attempt|run|build|migration"
-    r"|deployment) (?:has )?failed\b(?! test)"
-    r"|\bno luck\b|\bout of ideas\b|\bnothing (?:I tried )?worked\b|\bran out of (?:time|attempts|budget|options)\b"
-    r"|无法(?:完成|修复|解决|继续|运行)|無法(?:完成|修復|解決|繼續)|没能|未能(?:完成|解决|修复)|できませんでした|失敗しました"
-    r"|못했습니다|실패했습니다|não (?:consegui|foi possível)"
-    r"|no (?:pude|fue posible|he podido)|je n'ai pas (?:pu|réussi)|konnte (?:ich )?nicht)",
-    re.I,
-)
+_FAILED = re.compile(_PHRASES["failed"], re.I)
 # A report of success without a word of failure before it.
 _WORKED = re.compile(
     r"^(?:(?!\b(?:not?|none|nothing|never|cannot|unable|fail\w*|if)\b|n['’]t\b).)*"
     r"\b(?:works|worked|pass(?:es|ed)?|fixed|implemented|added|updated|migrated|created|completed|done)\b",
     re.I,
 )
-_PARTIAL = re.compile(
-    r"(?:could not be (?:verified|tested|built|run)|(?:was|were|is|are) not (?:built|verified|tested"
-    r"|exercised|run) (?:success|without|because|yet)"
-    r"|\b(?:remains?|still) (?:pending|unfinished|failing|fails?|broken|blocked|to be (?:done|fixed))\b"
-    r"|\bpartial(?:ly)? (?:done|complete|fixed|work|success)"
-    r"|\bremaining (?:tasks?|work|failures?|steps?) (?:is|are|:)|\bnot (?:yet )?(?:finished|complete|fixed)\b"
-    r"|仍(?:然)?(?:失败|失敗)|尚未(?:完成|开始|開始)|未完了|아직 .*(?:않|못)|ainda (?:falha|falta))",
-    re.I,
-)
-_WAITING = re.compile(
-    r"(?:\b(?:waiting|wait) (?:for|on|until) (?:the |it |them |both |all |its )?(?!you)[\w -]{0,40}"
-    r"(?:build|test|ci|pipeline|agents?|deploy\w*|job|run|worker|monitor|timer|download|install\w*"
-    r"|finish|complete|background|results?)\w*"
-    r"|\bI(?:'|’)?ll (?:check (?:back|again|on)|be notified|report back|continue (?:monitoring|once"
-    r"|when)|keep (?:monitoring|watching|an eye))"
-    r"|\b(?:is|are) (?:still )?running in the background\b|\bwill notify me\b)",
-    re.I,
-)
+_PARTIAL = re.compile(_PHRASES["partial"], re.I)
+_WAITING = re.compile(_PHRASES["waiting"], re.I)
 
 
 _MADE = frozenset(("file_edit", "memory_write"))
