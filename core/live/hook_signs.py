@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble, Process
 from core.logs.redact.values import one_line
+from core.logs.times import seconds
 from core.report.plan_limits import PlanLimit
 
 
@@ -180,37 +182,65 @@ class ClaudeSession(NamedTuple):
 
 
 def claude_sessions(environment: Mapping[str, str], home: Path) -> dict[str, ClaudeSession]:
-    """The sessions of processes that run, or were killed and left their file, by session id."""
+    """The sessions of processes that run, or were killed and left their file, and of background jobs, by id."""
     own = environment.get("CLAUDE_CONFIG_DIR")
-    folder = (Path(own) if own else home / ".claude") / "sessions"
-    sessions: dict[str, ClaudeSession] = {}
-    try:
-        paths = sorted(folder.glob("*.json"))[:_MOST]
-    except OSError:
-        return sessions
-    for path in paths:
-        state = _read(path)
-        if state is not None and (state.status != "gone" or state.session not in sessions):
-            sessions[state.session] = state
+    folder = Path(own) if own else home / ".claude"
+    sessions = {one.session: one for one in _states(folder, "jobs/*/state.json", _job)}
+    for one in _states(folder, "sessions/*.json", _process):
+        job = sessions.get(one.session)
+        if one.status != "gone" or job is None:
+            needs = one.status == "waiting" and job is not None and job.waiting_for
+            sessions[one.session] = one._replace(waiting_for=needs) if needs else one
     return sessions
 
 
-def _read(path: Path) -> ClaudeSession | None:
-    try:
-        with path.open("rb") as file:
-            value: Any = json.loads(file.read(_LARGEST))
-        pid, session, status = value["pid"], value["sessionId"], value["status"]
-        since = float(value.get("statusUpdatedAt", 0)) / 1000.0
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return None
+def _states(
+    folder: Path, pattern: str, read: Callable[[dict[str, Any]], ClaudeSession | None]
+) -> Iterator[ClaudeSession]:
+    """What Claude Code's own files say that can be read."""
+    with suppress(OSError):
+        for path in sorted(folder.glob(pattern))[:_MOST]:
+            with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), path.open("rb") as file:
+                state = read(json.loads(file.read(_LARGEST)))
+                if state is not None:
+                    yield state
+
+
+def _process(value: dict[str, Any]) -> ClaudeSession | None:
+    """The session of a process; None if it moved to the background, or is out of sight in a container."""
+    pid, session, status = value["pid"], value["sessionId"], value["status"]
+    domain = str(value.get("pidDomain") or "")
     typed = isinstance(pid, int) and isinstance(session, str) and isinstance(status, str)
-    if not typed or value.get("parkedJobId"):
+    if not typed or value.get("parkedJobId") or (domain and not domain.endswith(_pid_namespace())):
         return None
     if not _alive(pid, str(value.get("procStart") or "")):
         status = "gone"
+    since = float(value.get("statusUpdatedAt", 0)) / 1000.0
     waits = str(value.get("waitingFor") or "")
     attended = value.get("entrypoint") != "sdk-cli"
     return ClaudeSession(pid, session, str(value.get("cwd") or ""), status, waits, since, attended)
+
+
+_TEMPOS = {"active": "busy", "idle": "idle", "blocked": "waiting"}
+
+
+def _job(value: dict[str, Any]) -> ClaudeSession | None:
+    """The session of a background job, by what it does mechanically and by whether somebody stopped it."""
+    session, tempo = value["sessionId"], value["tempo"]
+    if not isinstance(session, str) or tempo not in _TEMPOS:
+        return None
+    over = {"stopped": "gone", "done": "idle", "failed": "idle"}.get(str(value.get("state")))
+    since = seconds(value.get("updatedAt")) or 0.0
+    needs = str(value.get("needs") or "")
+    return ClaudeSession(0, session, str(value.get("cwd") or ""), over or _TEMPOS[tempo], needs, since, False)
+
+
+def _pid_namespace() -> str:
+    """The name of the namespace in which we see processes; blank if there is none."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def _alive(pid: int, start: str) -> bool:

@@ -40,6 +40,7 @@ class RegimeSettings(Group):
         float, Spec("Most failing commands with which implementation counts as progress.", 0, 1, 0.05)
     ] = 0.2
     least_events: Annotated[int, Spec("Events the short window needs before failures count.", 1, 50, 1)] = 4
+    least_failures: Annotated[int, Spec("Recent failures without which it is never turbulence.", 1, 50, 1)] = 2
     rise_hold: Annotated[float, Spec("How long a worse regime must last before it is believed.", 0, 300, 5, "s")] = 10.0
     fall_hold: Annotated[float, Spec("How long a better regime must last before it is believed.", 0, 600, 5, "s")] = (
         30.0

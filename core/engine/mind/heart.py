@@ -62,6 +62,7 @@ class RegimeSense(Stateful):
         self._turbulence_leave = min(settings.turbulence_leave, settings.turbulence_enter)
         self._progress_enter = settings.progress_enter
         self._least_events = settings.least_events
+        self._least_failures = settings.least_failures
         self._rise_hold = settings.rise_hold
         self._fall_hold = settings.fall_hold
         self._crisis_hold = settings.crisis_hold
@@ -90,7 +91,8 @@ class RegimeSense(Stateful):
         if percept.failures:
             if not percept.recovered and (loop or _compound(percept)):
                 return "crisis"
-            if rate >= (self._turbulence_leave if self.regime == "turbulence" else self._turbulence_enter):
+            enough = percept.failures >= self._least_failures
+            if enough and rate >= (self._turbulence_leave if self.regime == "turbulence" else self._turbulence_enter):
                 return "turbulence"
         bound = self._turbulence_enter if self.regime == "progress" else self._progress_enter
         return "progress" if percept.pattern == "implementation" and rate <= bound else "calm"

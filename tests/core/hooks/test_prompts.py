@@ -194,6 +194,31 @@ def test_a_process_says_itself_whether_it_waits(tmp_path: Path) -> None:
     board = HookBoard(sessions={"s": HookSigns(asks=(HookAsk(4.0, "old", "main"), HookAsk(6.0, "new", "main")))})
     after = first_hand(board, claude_sessions({}, tmp_path)).of("s")
     assert after is not None and [ask.why for ask in after.asks] == ["new"]
+    (folder / "1.json").write_text(json.dumps(waits | {"pidDomain": "linux:0:pid:[1]"}))
+    assert "s" not in claude_sessions({}, tmp_path), "a process of another container is out of sight"
+
+
+@pytest.mark.parametrize(
+    ("state", "tempo", "status"),
+    [
+        ("working", "blocked", "waiting"),
+        ("working", "active", "busy"),
+        ("done", "idle", "idle"),
+        ("stopped", "blocked", "gone"),
+    ],
+)
+def test_a_background_job_says_what_it_needs(state: str, tempo: str, status: str, tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "jobs" / "0a1b2c3d"
+    folder.mkdir(parents=True)
+    job = {"sessionId": "s", "state": state, "tempo": tempo, "needs": "approve Bash: touch made"}
+    (folder / "state.json").write_text(json.dumps(job | {"updatedAt": "2026-01-01T10:00:00Z"}))
+    sessions = claude_sessions({}, tmp_path)
+    assert sessions["s"].status == status
+    signs = first_hand(HookBoard(), sessions).of("s")
+    asking = signs.asking() if signs is not None else None
+    assert (asking is not None and asking.why == "approve Bash: touch made") is (status == "waiting")
+    (folder / "state.json").write_text("[]")
+    assert not claude_sessions({}, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,14 @@ def test_an_axis_of_mood_changes_sides_only_beyond_the_dead_zone(
 @pytest.mark.parametrize(("events", "regime"), [(3, "calm"), (4, "turbulence"), (5, "turbulence")])
 def test_failures_count_once_there_are_enough_events(events: int, regime: str) -> None:
     sense = RegimeSense(RegimeSettings(least_events=4, rise_hold=0))
-    sense.update(percept(failure_rate=1.0, events=events), False)
+    sense.update(percept(failure_rate=1.0, events=events, failures=2), False)
+    assert sense.regime == regime
+
+
+@pytest.mark.parametrize(("failures", "regime"), [(1, "calm"), (2, "turbulence"), (3, "turbulence")])
+def test_one_failure_alone_is_never_turbulence(failures: int, regime: str) -> None:
+    sense = RegimeSense(RegimeSettings(rise_hold=0))
+    sense.update(percept(failure_rate=0.5, events=8, failures=failures), False)
     assert sense.regime == regime
 
 
