@@ -68,7 +68,7 @@ def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert first.split()[:4] == ["·", "claude-code", "/srv/", "[31mred"]
     assert first.endswith("~/.claude/projects/p/s-new.jsonl")
     assert second.endswith("~/.claude/projects/p/s-old.jsonl")
-    assert (blank, total) == ("", "2 sessions, 0 active (●)")
+    assert (blank, total) == ("", "2 sessions, 0 changed in the last minutes (●)")
     assert main(["sessions", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["sessions"]
     assert rows[0]["path"] == str(new)

@@ -150,7 +150,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
     print_table(rows, right=range(4, 7))
     active = sum(one.active for one in listed_rows)
     more = f"; {len(listed_rows) - len(visible)} more with --all" if len(visible) < len(listed_rows) else ""
-    print(f"\n{count(len(listed_rows), 'session')}, {active} active (●){more}")
+    print(f"\n{count(len(listed_rows), 'session')}, {active} changed in the last minutes (●){more}")
 
 
 def _cut_title(text: str, width: int) -> str:
