@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -15,14 +17,39 @@ Address = tuple[str, int]
 
 def peer_user(peer: Address, here: Address, tables: tuple[Path, ...] = _TABLES) -> int | None:
     """The user id behind `peer` of a connection to `here`; None where the system does not tell."""
-    pairs = {(ours, theirs) for ours in _written(here) for theirs in _written(peer)}
+    return _user(peer, here, _read_users(tables))
+
+
+class PeerUsers:
+    """The users behind connections that came at once: the tables, slow to read, are read once for all of them."""
+
+    def __init__(self, tables: tuple[Path, ...] = _TABLES) -> None:
+        self._tables = tables
+        self._users: dict[tuple[str, str], int] = {}
+
+    def user_of(self, peer: Address, here: Address) -> int | None:
+        """As `peer_user`; what was read is forgotten before the loop can accept another connection."""
+        if not self._users:
+            self._users = _read_users(self._tables)
+            asyncio.get_running_loop().call_soon(self._users.clear)
+        return _user(peer, here, self._users)
+
+
+def _read_users(tables: tuple[Path, ...]) -> dict[tuple[str, str], int]:
+    """Users by the two ends of their connections, as the tables write them: ours, then theirs."""
+    users: dict[tuple[str, str], int] = {}
     for table in tables:
         with contextlib.suppress(OSError, ValueError):
             for line in table.read_text("ascii").splitlines()[1:]:
                 row = line.split()
-                if len(row) > _USER and (row[_REMOTE], row[_LOCAL]) in pairs:
-                    return int(row[_USER])
-    return None
+                if len(row) > _USER:
+                    users.setdefault((row[_REMOTE], row[_LOCAL]), int(row[_USER]))
+    return users
+
+
+def _user(peer: Address, here: Address, users: Mapping[tuple[str, str], int]) -> int | None:
+    pairs = ((ours, theirs) for ours in _written(here) for theirs in _written(peer))
+    return next((users[pair] for pair in pairs if pair in users), None)
 
 
 def tells_users() -> bool:

@@ -17,7 +17,7 @@ import pytest
 from tui.cli import main
 from tui.cli.commands.serve import viewer_command
 from tui.cli.launch import has_screen
-from tui.peer_user import peer_user, tells_users
+from tui.peer_user import PeerUsers, peer_user, tells_users
 from tui.web import COOKIE, WebServer, is_loopback
 
 aiohttp = pytest.importorskip("aiohttp", reason="aiohttp is not installed: pip install 'nooscope[web]'")
@@ -123,6 +123,18 @@ def test_another_users_row_is_read_from_the_table(tmp_path: Path) -> None:
     assert peer_user(("127.0.0.2", 40000), here, (table,)) == 1001
     assert peer_user(("127.0.0.3", 40000), here, (table,)) is None
     assert peer_user(("127.0.0.1", 40000), here, (tmp_path / "nowhere",)) is None
+
+
+async def test_connections_that_come_at_once_read_the_table_once(tmp_path: Path) -> None:
+    table = tmp_path / "tcp"
+    head, row = "header\n", "   1: 0100007F:9C40 0100007F:20E5 01 0:0 0:0 0 {}        0 2\n"
+    table.write_text(head + row.format(1001))
+    users, here, peer = PeerUsers((table,)), ("127.0.0.1", 8421), ("127.0.0.1", 40000)
+    assert users.user_of(peer, here) == 1001
+    table.write_text(head + row.format(1002))
+    assert users.user_of(peer, here) == 1001
+    await asyncio.sleep(0)
+    assert users.user_of(peer, here) == 1002
 
 
 @pytest.mark.parametrize("site", [TOKEN], indirect=True)

@@ -83,12 +83,12 @@ async def _open_telemetry(args: argparse.Namespace, settings: Settings) -> tuple
     from core.extras.telemetry.intake import Inbox
     from core.extras.telemetry.station import Station
     from core.hooks.receiver import Receiver
-    from tui.peer_user import peer_user, tells_users
+    from tui.peer_user import PeerUsers, tells_users
 
     folder = user_data_path("nooscope", appauthor=False) / "received"
     inbox = Inbox(folder)
     station = Station(make_kit(settings.ingest), settings, inbox, time.time, by_session=args.by_session)
-    receiver = Receiver(station.handle, port=args.port, user_of=peer_user if tells_users() else None)
+    receiver = Receiver(station.handle, port=args.port, user_of=PeerUsers().user_of if tells_users() else None)
     try:
         await receiver.start()
     except OSError as fault:
