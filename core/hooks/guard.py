@@ -115,6 +115,11 @@ class Guard:
         self._record("used", request, decision, permit.number)
         return SILENCE
 
+    def continue_numbers(self) -> None:
+        """Number questions after all that were ever put, so that no number means another call than it did."""
+        with suppress(StoreError):
+            self._number = max(self._number, self.journal.last_question())
+
     def next_number(self) -> int:
         """A number for the next question or prompt."""
         self._number += 1

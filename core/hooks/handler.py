@@ -44,6 +44,7 @@ _LINED = "claude"  # The agent that has a status line.
 _LOOK = 20.0  # Seconds a request for the board waits for a change.
 PROMPT_WAIT = 3500.0  # Seconds a permission prompt may be answered from here while the agent's own dialog is open.
 _SETTLE = 0.5  # Seconds by which a process may say that it works just before it says that it waits.
+_TAKEN = 2.0  # Seconds an agent may take to close the dialog of a prompt that was answered from here.
 _NOTHING = Answer(b"", JSON, 200)
 PARENT = "x-nooscope-parent"
 
@@ -88,6 +89,7 @@ class IntakeHandler:
         self.unanswered: dict[str, int] = {}
         self.answers = Answers(guard.safety.policy, guard.journal, clock, guard.next_number)
         self.claude: Mapping[str, ClaudeSession] = {}  # The state that each running Claude Code process reports.
+        self._replied: dict[str, float] = {}  # When a prompt of a session was last answered from here.
         # Begins elsewhere in each run, so that nobody takes one run's board for another's.
         self._version = int(1000 * clock())
         self._changed = asyncio.Event()
@@ -197,7 +199,7 @@ class IntakeHandler:
             reply = self.answers.put(call, kind)
             wait = "answer", self._patience(call.session)
             if not isinstance(reply, int):
-                session.answered(call)
+                self._answered(call, reply)
         self._notify()
         self._catch_up(session)
         if isinstance(reply, int):
@@ -216,10 +218,15 @@ class IntakeHandler:
         self._notify()
         if answered is None:
             return _NOTHING
-        call, reply = answered
+        self._answered(*answered)
+        return _answer(self._hooks[agent], *answered)
+
+    def _answered(self, call: HookCall, reply: HookReply = SILENCE) -> None:
+        """A prompt is over, by a reply from here or elsewhere."""
+        if reply is not SILENCE:
+            self._replied[call.session] = self._clock()
         if (session := self.sessions.get(call.session)) is not None:
             session.answered(call)
-        return _answer(self._hooks[agent], call, reply)
 
     def update_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
@@ -232,6 +239,9 @@ class IntakeHandler:
         for name, own in sessions.items():
             if own.status != "waiting":
                 changed |= self.answers.close_session(name, own.since - _SETTLE)
+        for name in [name for name, at in self._replied.items() if self._clock() - at >= _TAKEN]:
+            del self._replied[name]
+            changed = True
         if changed:
             self._notify()
 
@@ -333,8 +343,8 @@ class IntakeHandler:
 
     def prompt_changed(self, call: HookCall | None) -> None:
         """A prompt of Codex's daemon came, or is over."""
-        if call is not None and (session := self.sessions.get(call.session)) is not None:
-            session.answered(call)
+        if call is not None:
+            self._answered(call)
         self._notify()
 
     def adopt_codex(self, call: HookCall) -> None:
@@ -405,7 +415,13 @@ class IntakeHandler:
                     await self._changed.wait()
         signs = {one.name: one.signs(self._questions(one)) for one in self.sessions.values()}
         limits = self.limits.limits(self._clock())
-        return _json(first_hand(HookBoard(self._version, True, signs, limits), self.claude))
+        closing = {name for name, at in self._replied.items() if name in self.claude and self._is_closing(name, at)}
+        own = {name: state for name, state in self.claude.items() if name not in closing}
+        return _json(first_hand(HookBoard(self._version, True, signs, limits), own))
+
+    def _is_closing(self, name: str, at: float) -> bool:
+        """Whether a process still reports the very wait that was answered at a time."""
+        return self.claude[name].status == "waiting" and self.claude[name].since < at + _SETTLE
 
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""

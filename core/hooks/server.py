@@ -141,6 +141,7 @@ class IntakeServer:
         answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
         if isinstance(answer, dict) and answer.get("why"):
             raise StoreError(f"{at}: the nooscope that serves there stays: {answer['why']}")
+        await asyncio.to_thread(self.handler.guard.continue_numbers)
         receivers = [self._receiver(place=at, connections=_CONNECTIONS)]
         if self._port is not None:
             receivers.append(self._receiver(port=self._port))

@@ -79,6 +79,10 @@ class PermitJournal:
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
 
+    def last_question(self) -> int:
+        """The highest number that a question had; 0 if nothing was asked."""
+        return max((one.number for one in self.read() if one.what == "asked"), default=0)
+
     def check(self) -> Checked:
         """Check that every line is unchanged and none is missing between the first and the last."""
         before, count = _BEGINNING, 0

@@ -15,8 +15,9 @@ from core.events import Turn
 from core.hooks import handler as module
 from core.hooks.agents import HOOKS
 from core.hooks.limits import Caps, DayLedger, SessionUse, Spent, burn_rate
+from core.hooks.link import look
 from core.hooks.server import IntakeServer
-from core.live.hook_signs import HookAsk, HookBoard, HookSigns, claude_sessions, first_hand
+from core.live.hook_signs import ClaudeSession, HookAsk, HookBoard, HookSigns, claude_sessions, first_hand
 from core.report.advice import SilenceTrial
 from core.settings import Settings
 from core.settings.layers import with_value
@@ -219,6 +220,41 @@ def test_a_background_job_says_what_it_needs(state: str, tempo: str, status: str
     assert (asking is not None and asking.why == "approve Bash: touch made") is (status == "waiting")
     (folder / "state.json").write_text("[]")
     assert not claude_sessions({}, tmp_path)
+
+
+@pytest.mark.parametrize(("since", "shown"), [(999.0, False), (1000.4, False), (1000.6, True)])
+async def test_an_answered_prompt_waits_no_more_unless_its_dialog_stays(
+    intake: IntakeServer, since: float, shown: bool
+) -> None:
+    """The process says a moment longer that it waits; what begins later, or stays, is a wait of its own."""
+    clock = intake.handler._clock
+    number, waiting = await put(intake, prompt())
+    await decide(intake, number, "once")
+    assert await waiting == ALLOW
+    waits = {"s-1": ClaudeSession(7, "s-1", "", "waiting", "permission prompt", since, attended=True)}
+
+    async def asks() -> bool:
+        intake.handler.update_processes(waits)
+        signs = (await asyncio.to_thread(look, intake._place)).of("s-1")
+        return signs is not None and signs.asking() is not None
+
+    assert await asks() is shown
+    clock.now += 1.9  # type: ignore[attr-defined]
+    assert await asks() is shown
+    clock.now += 0.1  # type: ignore[attr-defined]
+    assert await asks()
+
+
+async def test_a_restart_gives_no_old_number_to_another_call(intake: IntakeServer, tmp_path: Path) -> None:
+    number, waiting = await put(intake, prompt())
+    after = make(tmp_path, None)
+    await after.start()
+    try:
+        assert (await put(after, prompt("touch y")))[0] == number + 1
+        assert "not waiting" in (await decide(after, number, "once"))["why"]
+    finally:
+        waiting.cancel()
+        await after.close()
 
 
 @pytest.mark.parametrize(
