@@ -65,7 +65,7 @@ async def test_what_a_key_does_is_written_small_in_every_panel(panel: int) -> No
     [
         ("transcript", "slash", [("⏎", "search"), ("esc", "clear")]),
         ("tuning", "slash", [("⏎", "to the list"), ("esc", "close")]),
-        ("tuning", "enter", [("⏎", "take it"), ("esc", "close")]),
+        ("tuning", "enter", [("⏎", "accept"), ("esc", "close")]),
         ("branches", "s", [("⏎", "preview"), ("esc", "close")]),
     ],
 )
