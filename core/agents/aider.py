@@ -9,6 +9,7 @@ from typing import Any, Literal
 from core.agents.calls import Result
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import STEP, TranscriptReader
+from core.agents.tables import known_words
 from core.agents.values import amount, unthought, without_cached
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
@@ -104,12 +105,7 @@ FAULT = re.compile(
 TRACEBACK = "> Traceback (most recent call last)"
 RETRIES = "> Retrying in "
 # Errors of the service after which the program does not try again.
-FOR_GOOD = frozenset(
-    (
-        *("AuthenticationError", "BadRequestError", "ContextWindowExceededError", "ImageFetchError"),
-        *("NotFoundError", "PermissionDeniedError"),
-    )
-)
+FOR_GOOD = known_words("aider-final-errors")
 # Lines that the program prints before it waits for the person.
 WAITS = re.compile(r"> (?:You can use /undo to undo and discard|Copied code context to clipboard)")
 STOPPED = "> ^C again to exit"

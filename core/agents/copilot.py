@@ -10,6 +10,7 @@ from msgspec import structs
 from core.agents.calls import Result, said_event, split_advice
 from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader
+from core.agents.tables import known_words
 from core.agents.values import (
     TokenCounts,
     attached_to,
@@ -63,25 +64,7 @@ class CopilotReader(TranscriptReader):
     name = "copilot-cli"
     untold = ("cost",)
     gaps = "of an answer only the tokens written; the rest once the session is closed"
-    kinds = frozenset(
-        (
-            *("session.info", "session.warning", "session.mode_changed", "session.plan_changed", "session.idle"),
-            *("session.compaction_start", "session.truncation", "session.title_changed", "session.task_complete"),
-            *("session.context_changed", "session.handoff", "session.snapshot_rewind", "session.usage_info"),
-            *("session.workspace_file_changed", "session.background_tasks_changed", "session.tools_updated"),
-            *("session.skills_loaded", "session.custom_agents_updated", "session.mcp_servers_loaded"),
-            *("session.mcp_server_status_changed", "session.extensions_loaded", "session.remote_steerable_changed"),
-            *("assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.usage"),
-            *("assistant.reasoning_delta", "assistant.message_delta", "assistant.streaming_delta"),
-            *("tool.user_requested", "tool.execution_partial_result", "tool.execution_progress"),
-            *("subagent.selected", "subagent.deselected", "skill.invoked", "system.message"),
-            *("system.notification", "hook.start", "hook.end", "permission.requested", "permission.completed"),
-            *("user_input.requested", "user_input.completed", "elicitation.requested", "elicitation.completed"),
-            *("exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested"),
-            *("external_tool.completed", "command.queued", "command.execute", "command.completed"),
-            *("pending_messages.modified", "model.call_failure", "session.permissions_changed"),
-        )
-    )
+    kinds = known_words("copilot-cli")
 
     def setup(self) -> None:
         self._agents: dict[str, str] = {}

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
 from core.agents.reader import TranscriptReader, holds_table
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.events import Event
@@ -102,13 +103,7 @@ class GooseReader(TranscriptReader):
     gaps = "tokens of a session as a whole, not of each answer"
     many = True
     # Of parts.
-    kinds = frozenset(
-        (
-            *("text", "toolRequest", "toolResponse", "frontendToolRequest", "thinking", "redactedThinking", "image"),
-            *("toolConfirmationRequest", "actionRequired", "systemNotification", "contextLengthExceeded"),
-            *("summarizationRequested", "conversationCompacted", "reasoning"),
-        )
-    )
+    kinds = known_words("goose")
     rows = staticmethod(goose_rows)  # How a database is fed to this reader.
     listing = staticmethod(goose_listing)
 

@@ -8,6 +8,7 @@ from core.agents.acp import AcpReader, is_message
 from core.agents.calls import Result
 from core.agents.models import retried_turn
 from core.agents.reader import STEP, read_result, sidecar
+from core.agents.tables import known_words
 from core.agents.values import amount, table, text, whole_number, words
 from core.events import Event
 from core.logs.format import Format, Sample
@@ -22,11 +23,7 @@ class GrokReader(AcpReader):
 
     name = "grok"
     gaps = "tokens per turn; times in whole seconds; the older chat history has no times"
-    kinds = AcpReader.kinds | {
-        *("subagent_progress", "auto_compact_started", "auto_compact_failed", "compaction_checkpoint"),
-        *("rewind_marker", "task_completed", "hook_execution", "session_summary_generated", "goal_updated"),
-        *("workflow_updated", "system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"),
-    }
+    kinds = AcpReader.kinds | known_words("grok")
 
     thoughts = ""  # They are part of the tokens that it counts as output.
 

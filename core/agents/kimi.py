@@ -13,6 +13,7 @@ from msgspec import structs
 from core.agents.calls import Result, agent_report, exit_code
 from core.agents.models import failed_turn, joined_words
 from core.agents.reader import LateReader, TranscriptReader
+from core.agents.tables import known_words
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
 from core.events import MAIN, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
 from core.logs.discovery import Found
@@ -67,12 +68,7 @@ class KimiWireReader(TranscriptReader):
 
     name = "kimi"
     untold = ("model", "cost")
-    kinds = _WIRE_KINDS | {
-        *("SteerInput", "StepInterrupted", "CompactionBegin", "CompactionEnd", "TurnEnd", "ToolCallPart"),
-        *("ApprovalRequest", "ApprovalResponse", "ApprovalRequestResolved", "StepRetry", "ToolCallRequest"),
-        *("QuestionRequest", "QuestionResponse", "Notification", "PlanDisplay", "MCPLoadingBegin"),
-        *("MCPLoadingEnd", "HookTriggered", "HookResolved", "BtwBegin", "BtwEnd", "HookRequest"),
-    }
+    kinds = _WIRE_KINDS | known_words("kimi-cli")
 
     def setup(self) -> None:
         self._children: dict[str, list[str]] = {}
@@ -222,15 +218,7 @@ class KimiReader(LateReader):
     name = "kimi"
     untold = ("cost",)
     # `plan_mode.*`, `goal.*`, `swarm_mode.*`, `cron.*` and `token_counting.*` are more of these.
-    kinds = _SETTINGS | {
-        *("turn.prompt", "turn.steer", "turn.cancel", "turn.ended", "context.append_loop_event", "usage.record"),
-        *("llm.request", "permission.record_approval_result", "permission.set_mode", "full_compaction.begin"),
-        *("full_compaction.cancel", "full_compaction.complete", "context.apply_compaction", "prompt.accepted"),
-        *("interaction.request", "interaction.resolved", "task.started", "task.terminated", "context.undo"),
-        *("context.append_message", "context.clear", "micro_compaction.apply", "forked", "goal.set"),
-        *("llm.tools_snapshot", "token_counting.mode", "tools.set_tools", "context.update_token_count"),
-        *("context.clear_messages", "app.version", "llm.response", "tools.update_store"),
-    }
+    kinds = _SETTINGS | known_words("kimi-code")
 
     def setup(self) -> None:
         self._project = ""

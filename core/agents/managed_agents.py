@@ -6,6 +6,7 @@ from typing import Any
 
 from core.agents.models import ENDED
 from core.agents.reader import TranscriptReader, read_result
+from core.agents.tables import known_words
 from core.agents.values import amount, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
 from core.logs.format import Format, Sample
@@ -31,18 +32,7 @@ class ManagedReader(TranscriptReader):
     name = "managed-agents"
     untold = ("model",)
     gaps = "cost of a session as a whole"
-    kinds = frozenset(
-        (
-            *("user.message", "user.define_outcome", "user.interrupt", "user.tool_confirmation", "agent.message"),
-            *("span.model_request_start", "span.model_request_end", "span.outcome_evaluation_start"),
-            *("span.outcome_evaluation_ongoing", "span.outcome_evaluation_end", "session.status_idle"),
-            *("session.thread_status_idle", "session.thread_created", "agent.thread_context_compacted"),
-            *("session.status_running", "session.status_rescheduled", "session.status_terminated"),
-            *("session.error", "session.updated", "session.deleted", "system.message", "agent.thinking"),
-            *("session.thread_status_running", "session.thread_status_terminated", "agent.thread_message_sent"),
-            *("session.thread_status_rescheduled", "agent.thread_message_received"),
-        )
-    )
+    kinds = known_words("managed-agents")
 
     def setup(self) -> None:
         self._children: set[str] = set()

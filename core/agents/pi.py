@@ -7,6 +7,7 @@ from typing import Any
 
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.reader import LateReader
+from core.agents.tables import known_words
 from core.agents.values import amount, code, table, text, token_counts, whole_number, words
 from core.events import Event
 from core.logs.format import Format, Sample
@@ -48,12 +49,7 @@ class PiReader(LateReader):
     """Every entry happened, whatever its branch, so entries are read in file order."""
 
     name = "pi"
-    kinds = frozenset(
-        (
-            *("session", "message", "custom_message", "compaction", "model_change", "thinking_level_change"),
-            *("branch_summary", "custom", "label", "session_info", "child_usage_attributed", "mode_change"),
-        )
-    )
+    kinds = known_words("pi")
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one entry."""

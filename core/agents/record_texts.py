@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
+from core.agents.tables import known_words
 from core.agents.values import decode
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_value
@@ -19,24 +20,9 @@ _MARGIN = 8_192  # Characters looked at beyond a cut, so that a secret across it
 _DEEPEST = 12
 _BLOB = 400  # Characters without a blank from which a text is data, not words.
 # Types and roles without words of the conversation, or with a prompt that another record has too.
-_LEFT_OUT = frozenset(
-    (
-        *("thinking", "reasoning", "redacted_thinking", "thought", "image", "base64", "input_image"),
-        *("encrypted_content", "signature", "system", "developer", "file-history-snapshot", "turn_context"),
-        *("session_meta", "token_count", "agent_reasoning", "queue-operation", "last-prompt"),
-    )
-)
+_LEFT_OUT = known_words("no-words")
 # Names of values that are not words, or that repeat other values of the record.
-_NAMES = frozenset(
-    (
-        *("id", "uuid", "parentUuid", "sessionId", "session_id", "requestId", "call_id", "callID", "type"),
-        *("tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "timestamp", "time", "ts", "role", "model"),
-        *("version", "cwd", "gitBranch", "stop_reason", "usage", "signature", "encrypted_content", "data"),
-        *("thinking", "reasoning", "instructions", "base_instructions", "toolUseResult", "mimeType", "status"),
-        *("userType", "entrypoint", "permissionMode", "slug", "parentID", "messageID", "sessionID", "path_id"),
-        *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
-    )
-)
+_NAMES = known_words("no-word-names")
 # The speaker by a record's type or role.
 _SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),

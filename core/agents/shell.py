@@ -8,6 +8,7 @@ from posixpath import basename, join, normpath
 from typing import Any, NamedTuple
 
 from core.agents.shell_script import Part, split
+from core.agents.tables import known_phrases
 from core.events import PURPOSES, Action, Purpose
 
 _FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
@@ -138,23 +139,7 @@ _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"
 _WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2unix", "unix2dos"))
 _WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))
 # What may rewrite the files it is given, else all below the folder.
-_FORMATTERS = tuple(
-    phrase.split()
-    for phrase in (
-        *("black", "isort", "rustfmt", "stylua", "swiftformat", "patch", "mix format", "dart format", "go fmt"),
-        *(
-            "cargo fmt",
-            "terraform fmt",
-            "deno fmt",
-            "ruff format",
-            "ruff check --fix",
-            "prettier --write",
-            "eslint --fix",
-        ),
-        *("gofmt -w", "goimports -w", "gofumpt -w", "shfmt -w", "clang-format -i", "autopep8 -i", "yapf -i"),
-        *("biome format --write", "biome check --write", "biome lint --write"),
-    )
-)
+_FORMATTERS = tuple(phrase.split() for phrase in known_phrases("formatters"))
 _LOOKS_ONLY = frozenset(("--check", "--diff", "--dry-run", "--check-formatted", "--check-only"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlparse
 
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, sidecar
+from core.agents.tables import known_words
 from core.agents.values import code, items, table, text, token_counts, whole_number, words
 from core.agents.words import shown_command
 from core.events import Event, Where
@@ -28,14 +29,7 @@ class VsCodeChatReader(TranscriptReader):
     untold = ("cost",)
     gaps = "tokens of the last request of a turn; the times of calls only for commands"
     # Of parts of a response.
-    kinds = frozenset(
-        (
-            *("markdownContent", "thinking", "toolInvocationSerialized", "prepareToolInvocation", "textEditGroup"),
-            *("inlineReference", "elicitationSerialized", "questionCarousel", "confirmation", "undoStop"),
-            *("codeblockUri", "mcpServersStarting", "progressTaskSerialized", "progressMessage", "warning"),
-            *("command", "notebookEditGroup", "multiDiffData", "extensions", "pullRequest", "confirmationWidget"),
-        )
-    )
+    kinds = known_words("vscode-chat")
 
     def setup(self) -> None:
         self._state: dict[str, Any] = {}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from core.agents.tables import sections
 from core.agents.words import WordReader, Words, first_line
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
 
@@ -61,18 +62,8 @@ _KOREAN_QUESTION = re.compile(r"(?:까요|나요|습니까|ㄹ까요|인가요|�
 _CJK_QUESTION = re.compile(r"(?:吗|嗎|呢|ますか|ですか|でしょうか|ませんか)[。.!！]*$")
 
 
-def _read_phrases() -> dict[str, str]:
-    """Return the groups of alternatives in the file beside this one, by name."""
-    phrases: dict[str, list[str]] = {}
-    for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
-        if heading := re.fullmatch(r"\[(\w+)\]", line):
-            section = phrases.setdefault(heading[1], [])
-        elif line and not line.startswith("#"):
-            section.append(line)
-    return {name: f"(?:{'|'.join(alternatives)})" for name, alternatives in phrases.items()}
-
-
-_PHRASES = _read_phrases()
+_ALTERNATIVES = sections(Path(__file__).with_suffix(".txt"))
+_PHRASES = {name: f"(?:{'|'.join(lines)})" for name, lines in _ALTERNATIVES.items()}
 _GREETING = re.compile(_PHRASES["greeting"] + r"\b", re.I)
 _COURTESY = re.compile(_PHRASES["courtesy"], re.I)
 _OFFER = re.compile(_PHRASES["offer"], re.I)
@@ -84,7 +75,7 @@ _INVERTED = re.compile(
 )
 # The beginning of a question that cannot be answered with yes or no.
 _CHOICE = re.compile(r"(?:what|which|where|when|who|how)\b", re.I)
-_REQUEST = re.compile(_PHRASES["request"].replace("VERBS", _PHRASES["verbs"][3:-1]), re.I)
+_REQUEST = re.compile(_PHRASES["request"].replace("VERBS", "|".join(_ALTERNATIVES["verbs"])), re.I)
 _RHETORICAL = re.compile(
     r"^(?:why|so why|the (?:result|catch|reason|problem|fix)"
     r"|what (?:changed|this means|does (?:this|that) mean)|how it works)\b[^?]{0,40}\?$",

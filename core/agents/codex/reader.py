@@ -12,6 +12,7 @@ from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thr
 from core.agents.codex.turns import Turns, TurnState, end_fact, item_fact, read_output, sort_cell
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader, add
+from core.agents.tables import known_words
 from core.agents.values import decode_inner, is_secret, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import MAIN, Event
@@ -89,32 +90,11 @@ def codex_title(line: dict[str, Any]) -> Title | None:
 
 
 _CELL = "exec"  # The tool that runs a script, which calls other tools itself.
-_KINDS = frozenset(
-    (
-        *("session_meta", "response_item", "event_msg", "compacted", "turn_context", "token_usage_record"),
-        *("world_state", "inter_agent_communication_metadata", "ghost_snapshot"),
-    )
-)
+_KINDS = known_words("codex-records")
 _ITEMS = frozenset(("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other"))
 # Events that are read, or that repeat what other lines say. A rollback does not undo what was done.
-_EVENTS = frozenset(
-    (
-        *("agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "web_search_end"),
-        *("thread_rolled_back", "thread_goal_updated", "thread_name_updated", "entered_review_mode"),
-        *("exited_review_mode", "undo_completed", "plan_update", "view_image_tool_call", "turn_diff"),
-        *("image_generation_end", "collab_agent_interaction_end", "collab_waiting_end", "collab_close_end"),
-        *("collab_resume_end", "turn_started", "warning", "background_event", "token_count", "user_message"),
-        *("agent_message", "item_completed", "task_started", "thread_settings_applied", "context_compacted"),
-        *("collab_agent_spawn_end", "sub_agent_activity"),
-    )
-)
-_COMPLETED = frozenset(
-    (
-        *("UserMessage", "AgentMessage", "ContextCompaction", "SubAgentActivity", "Reasoning", "Plan", "Sleep"),
-        *("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch", "ImageView"),
-        *("CollabAgentToolCall", "ImageGeneration", "EnteredReviewMode", "ExitedReviewMode"),
-    )
-)
+_EVENTS = known_words("codex-events")
+_COMPLETED = known_words("codex-items")
 _ALONE = frozenset(("web_search_call", "image_generation_call"))  # Calls that are logged once, when they are done.
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
 _OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))  # Signs that the agent's turn is over.

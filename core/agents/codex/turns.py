@@ -11,6 +11,7 @@ from core.agents.calls import Result
 from core.agents.models import ENDED, WORDLESS, failed_turn, joined_words
 from core.agents.normalizer import AgentKit, Normalizer, Sorted
 from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
+from core.agents.tables import known_phrases
 from core.agents.values import amount, code, decode, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint, shape
 from core.events import Action, Turn, Where
@@ -244,29 +245,7 @@ _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with 
 # The exit code of a command inside a script, if the script prints it.
 _PRINTED = re.compile(r'"exit_code"\s*:\s*(-?\d{1,9})\b')
 _OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
-_FAILED = (
-    "Script failed",
-    "Script error",
-    "apply_patch verification failed",
-    "apply_patch handler received",
-    "Failed to apply patch",
-    "patch rejected: empty patch",
-    "failed to parse",
-    "failed in sandbox",
-    "exec_command failed",
-    "write_stdin failed",
-    "execution error",
-    "unsupported call",
-    "unsupported custom tool",
-    "unknown tool",
-    "tool call error",
-    "tool call failed",
-    "resources/read failed",
-    "command timed out",
-    "err: ",
-    "Error: ",
-    "error: ",
-)
+_FAILED = (*known_phrases("codex-failures"), "err: ", "Error: ", "error: ")
 _REJECTED = re.compile(
     r"(?:rejected by user|rejected by the user|aborted by user|command rejected"
     r"|patch rejected(?!: empty patch)|approval policy|rejected due to"

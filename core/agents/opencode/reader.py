@@ -10,6 +10,7 @@ from core.agents.calls import Calls, Result, agent_report, said_event, split_adv
 from core.agents.models import failed_turn
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
 from core.agents.reader import TranscriptReader, add, holds_table
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, table, text, token_counts, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
 from core.logs.format import Format, Sample
@@ -31,12 +32,7 @@ class OpenCodeReader(TranscriptReader):
     name = "opencode"
     many = True
     # Of parts.
-    kinds = frozenset(
-        (
-            *("tool", "text", "compaction", "step-finish", "step-start", "reasoning", "file", "patch"),
-            *("snapshot", "agent", "subtask", "retry"),
-        )
-    )
+    kinds = known_words("opencode")
     rows = staticmethod(opencode_rows)  # How a database is fed to this reader.
     listing = staticmethod(opencode_listing)
     members = staticmethod(session_files)  # How a folder is.

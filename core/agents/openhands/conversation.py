@@ -11,6 +11,7 @@ from msgspec import structs
 from core.agents.calls import Result, agent_report
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import TranscriptReader, add
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, items, table, text, token_counts, unthought, words
 from core.engine.values import fingerprint
 from core.events import AgentStart, Event, Prompt, Turn, Where
@@ -18,12 +19,7 @@ from core.logs.discovery import Found, extent
 from core.logs.log_files import read_log
 
 # Actions that no answer of the model led to.
-_NO_ANSWERS = frozenset(
-    (
-        *("system", "null", "initialize", "start", "pause", "resume", "stop", "change_agent_state"),
-        *("condensation", "condensation_request", "recall", "loop_recovery"),
-    )
-)
+_NO_ANSWERS = known_words("openhands-no-answers")
 Steps = list[tuple[str, dict[str, Any]]]  # A run's events with their places.
 
 
@@ -189,14 +185,7 @@ class OpenHandsFolderReader(TranscriptReader):
     """The events of a V1 conversation, each a file or a line of its own."""
 
     name = "openhands"
-    kinds = frozenset(
-        (
-            *("ConversationStateUpdateEvent", "MessageEvent", "ConversationErrorEvent", "ActionEvent"),
-            *("ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "Condensation", "PauseEvent"),
-            *("InterruptEvent", "SystemPromptEvent", "TokenEvent", "CondensationRequest", "HookExecutionEvent"),
-            *("CondensationSummaryEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent"),
-        )
-    )
+    kinds = known_words("openhands")
 
     def setup(self) -> None:
         self._answers: set[str] = set()

@@ -19,6 +19,7 @@ from core.agents.openhands.conversation import (
     total_usage,
 )
 from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, beyond, chat_tokens, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
@@ -113,13 +114,7 @@ def is_stream(sample: Sample) -> int:
     return is_event_folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
 
 
-_NO_TOOLS = frozenset(
-    (
-        *("message", "finish", "system", "null", "initialize", "start", "pause", "resume", "stop", "reject"),
-        *("change_agent_state", "condensation", "condensation_request", "recall", "loop_recovery"),
-        *("summarize", "add_task", "modify_task"),
-    )
-)
+_NO_TOOLS = known_words("openhands-no-tools")
 _NO_RESULTS = frozenset(("null", "agent_state_changed", "recall", "condense", "message", "loop_detection"))
 
 

@@ -16,6 +16,7 @@ from core.events import ACTIONS, PURPOSES
 from core.settings.file import read_failure, small_file
 
 OURS = Path(__file__).parent
+_HEADING = re.compile(r"\[([\w-]+)\]")
 _KEY = re.compile(r"(\w+) =")
 Lists = dict[str, tuple[str, ...]]
 
@@ -102,6 +103,32 @@ def plain_table(text: str) -> dict[str, Any]:
         elif equals and not line.startswith("#"):
             section[name] = msgspec.json.decode(_KEY.sub(r'"\1":', value) if " =" in value else value)
     return sections
+
+
+def sections(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the lines of a text file by the heading in brackets above them, without comments."""
+    lines: dict[str, list[str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        if heading := _HEADING.fullmatch(line):
+            section = lines.setdefault(heading[1], [])
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return {name: tuple(section) for name, section in lines.items()}
+
+
+@cache
+def _our_words() -> dict[str, tuple[str, ...]]:
+    return sections(OURS / "words.txt")
+
+
+def known_phrases(section: str) -> tuple[str, ...]:
+    """Return the phrases of a section of `words.txt`, one per line."""
+    return _our_words()[section]
+
+
+def known_words(section: str) -> frozenset[str]:
+    """Return the words of a section of `words.txt`."""
+    return frozenset(" ".join(_our_words()[section]).split())
 
 
 @lru_cache(maxsize=8)
