@@ -117,8 +117,12 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
                 best = title
         if best is not None:
             return display_title(best.text)
-    prompts = [display_title(request) for record in first if (request := request_text(record))]
-    return next((one for one in prompts if not BARE_COMMAND.fullmatch(one)), prompts[0] if prompts else "")
+    bare = ""
+    for prompt in (display_title(request) for record in first if (request := request_text(record))):
+        if not BARE_COMMAND.fullmatch(prompt):
+            return prompt
+        bare = bare or prompt
+    return bare
 
 
 def person_words(text: str) -> str:

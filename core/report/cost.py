@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from core.events import MAIN, Compaction, Event, SessionStart, ToolUse, Turn
 
 if TYPE_CHECKING:
+    from core.logs.format import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
 
@@ -55,20 +57,25 @@ class SessionCost(msgspec.Struct, array_like=True):
     turns_left: int | None = None  # Turns until then, at the usual growth.
 
 
+_AT_ONCE = 1024  # Events read before a fault is looked for.
+_HARMLESS = {"not JSON"}  # Faults of lines that no reader gets anything from.
+
+
 class CostReader:
     """Reads one session for what it was charged, a piece at a time."""
 
-    def __init__(self, session: LogSession, settings: Settings) -> None:
+    def __init__(self, session: LogSession, settings: Settings, kit: Kit | None = None) -> None:
         from core.engine.mind.sleep import ContextGauge
         from core.logs.glimpse import title_of
-        from core.logs.session import read_session
+        from core.logs.session import log_events, read_session
         from core.store.kept_events import reading_kit
 
         # Whole once `advance` has told so.
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)
-        self._events = read_session(session, reading_kit(settings), settings.ingest.lines)
-        self._sums: dict[tuple[int, str, bool], Charge] = {}
-        self._subs: set[str] = set()
+        kit, lines = kit or reading_kit(settings), settings.ingest.lines
+        helpers = (log_events(log, kit, lines, session.id) for log in session.helpers)
+        self._events = chain(read_session(session._replace(helpers=()), kit, lines), *helpers)
+        self._sums: dict[tuple[int, str, str], Charge] = {}  # By minute, model and agent.
         self._gauge = ContextGauge(settings.mind.context)
 
     def advance(self, most: int | None = None) -> bool:
@@ -77,20 +84,20 @@ class CostReader:
         for event in islice(self._events, most):
             read += 1
             self._take(event)
-        self.made.subs = len(self._subs)
-        self.made.charges = list(self._sums.values())
-        self.made.compaction_point, self.made.turns_left = self._gauge.point, self._gauge.turns_left()
-        return most is None or read < most
+        done = most is None or read < most
+        if done:
+            self.made.subs = len({agent for _, _, agent in self._sums} - {MAIN})
+            self.made.charges = _joined(self._sums)
+            self.made.compaction_point, self.made.turns_left = self._gauge.point, self._gauge.turns_left()
+        return done
 
     def _take(self, event: Event) -> None:
         cost = self.made
         if isinstance(event, Turn):
             charge = charge_of(event)
-            if charge.sub:
-                self._subs.add(event.agent)
-            else:
+            if not charge.sub:
                 self._gauge.turn(event.context_tokens, event.context_window)
-            charged = self._sums.setdefault((charge.minute, charge.model, charge.sub), charge)
+            charged = self._sums.setdefault((charge.minute, charge.model, event.agent), charge)
             if charged is not charge:
                 charged.add(charge)
         elif isinstance(event, ToolUse):
@@ -105,10 +112,43 @@ class CostReader:
 
 
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
-    """Read one session for what it was charged."""
+    """Read one session for what it was charged; its calls are counted only if that needs them read."""
+    from core.agents.registry import make_kit
+
+    if (spending := _spending(session)) is not None:
+        kit = make_kit(settings.ingest)
+        reader = CostReader(spending, settings, kit)
+        done = unsure = False
+        while not (done or unsure):
+            done = reader.advance(_AT_ONCE)
+            unsure = not kit.diagnostics.counts.keys() <= _HARMLESS
+        if not unsure:
+            return reader.made
     reader = CostReader(session, settings)
     reader.advance()
     return reader.made
+
+
+def _spending(session: LogSession) -> LogSession | None:
+    """The session as logs of spending alone; None if a format has none, or its calls tell apart what is a copy."""
+    logs = (*session.logs, *session.helpers)
+    if session.copied or session.repeated or any(log.format.spending is None for log in logs):
+        return None
+    logs, helpers = (
+        tuple(log._replace(format=log.format._replace(reader=log.format.spending or log.format.reader)) for log in some)
+        for some in (session.logs, session.helpers)
+    )
+    return session._replace(logs=logs, helpers=helpers)
+
+
+def _joined(sums: dict[tuple[int, str, str], Charge]) -> list[Charge]:
+    """Charges by minute, model and whether a sub-agent took them; the order in which logs were read is no matter."""
+    joined: dict[tuple[int, str, bool], Charge] = {}
+    for _, charge in sorted(sums.items(), key=itemgetter(0)):
+        if charge.priced or charge.unpriced or charge.tokens or charge.dollars:
+            key = (charge.minute, charge.model, charge.sub)
+            joined.setdefault(key, Charge(*key)).add(charge)
+    return list(joined.values())
 
 
 def charge_of(turn: Turn) -> Charge:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings import Settings
 
-VERSION = 13  # Raised when the same log gives a different result.
+VERSION = 14  # Raised when the same log gives a different result.
 
 T = TypeVar("T")
 
@@ -212,21 +212,22 @@ def session_name(session: LogSession) -> SessionName:
 
 
 @cache
-def _formats() -> dict[str, Format]:
+def _format(name: str) -> Format:
+    """Return a format by its name, importing readers of other agents only if its own has it no longer."""
     from core.agents.registry import known_agents
 
-    return {_format_name(one): one for agent in known_agents() for one in agent.formats}
+    agents = sorted(known_agents(), key=lambda agent: not name.startswith(f"{agent.name} "))
+    for one in (format_ for agent in agents for format_ in agent.formats):
+        if _format_name(one) == name:
+            return one
+    raise KeyError(name)
 
 
 def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
     from core.logs.records import Log
 
-    formats = _formats()
-    if any(one.format not in formats for one in names):
-        _formats.cache_clear()
-        formats = _formats()
     return tuple(
-        Log(Path(one.path), formats[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
+        Log(Path(one.path), _format(one.format), one.agent, one.start, one.line, one.end, one.run, one.session)
         for one in names
     )
 

@@ -334,6 +334,17 @@ def passes(record: bytes) -> bool:
     return False
 
 
+_result_of_call = re.compile(rb'\{"role":"user","content":\[\{(?:"tool_use_id":"[^"\\]*",)?"type":"tool_result"').match
+
+
+def is_result(record: bytes) -> bool:
+    """Whether a line is the result of a call as Claude Code writes it, and nothing else."""
+    inside = record.find(b"{", 1, 1000)
+    if inside < 0 or not _result_of_call(record, inside) or record[inside - len(_MESSAGE) : inside] != _MESSAGE:
+        return False
+    return not _glued(record)
+
+
 def unknown_kind(line: ClaudeLine) -> str:
     """Return the kind of a line that is new to this reader; blank for a known one."""
     if line.type == "system":

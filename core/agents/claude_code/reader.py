@@ -20,6 +20,7 @@ from core.agents.claude_code.lines import (
     is_goodbye,
     is_machine_prompt,
     is_prompt,
+    is_result,
     matters,
     our_advice,
     passes,
@@ -37,6 +38,7 @@ from core.agents.claude_code.subagents import (
     OpenAnswers,
     is_final,
     is_helper,
+    is_thought,
     sub_agent_files,
 )
 from core.agents.models import ClosedTurns, failed_turn, retried_turn
@@ -557,4 +559,52 @@ class ClaudeCode(AgentReader):
                     self._calls.settle(block.id)
 
 
-FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),)
+class Spending(ClaudeCode):
+    """Reads what a session spent, without its calls; notes a fault where that is only sure from the whole log."""
+
+    _skips = False  # The first result is read: it may begin the log.
+
+    def passes(self, record: bytes) -> bool:
+        """Whether a record is ignored, or the result of a call."""
+        if passes(record):
+            return True
+        if not is_result(record):
+            return False
+        skips, self._skips = self._skips, True
+        return skips
+
+    def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
+        super()._begin(line, at, where, out)
+        if self._clock.made_up or self._taken:
+            self._doubt(where)
+
+    def _agent(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
+        if line.is_sidechain and not self._alone and not line.agent_id:
+            self._doubt(where)
+        return super()._agent(line, at, where, out)
+
+    def _early(self, line: ClaudeLine) -> bool:
+        early = super()._early(line)
+        if early:
+            self._doubt(Where(""))
+        return early
+
+    def _assistant(
+        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
+        if not is_thought(message):
+            message.content = None
+        super()._assistant(line, message, at, where, number, out)
+
+    def _result(self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]) -> None:
+        pass
+
+    def _doubt(self, where: Where) -> None:
+        self.kit.diagnostics.note(where.file, 0, "calls decide what was spent")
+
+
+FORMATS = (
+    Format(
+        "claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title, spending=Spending
+    ),
+)

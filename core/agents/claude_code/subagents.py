@@ -134,10 +134,13 @@ class OpenAnswers:
 
 def is_final(message: Message) -> bool:
     """Whether a line is the last of its answer; behind thoughts there are words to come."""
-    if message.stop_reason not in _FINAL:
-        return False
+    return message.stop_reason in _FINAL and not is_thought(message)
+
+
+def is_thought(message: Message) -> bool:
+    """Whether a line says nothing but thoughts."""
     content = message.content
-    return type(content) is not list or any(block.type not in _THOUGHTS for block in content)
+    return type(content) is list and all(block.type in _THOUGHTS for block in content)
 
 
 _NAME = re.compile(r"a[a-z_]{4,}-")

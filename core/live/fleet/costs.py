@@ -128,8 +128,8 @@ def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
 
 def _cost(tree: LogTree, session: LogSession, settings: Settings) -> SessionCost:
     name = session_name(session)
-    cost = tree.cached("cost", name, SessionCost)
+    cost = tree.cached("spent", name, SessionCost)
     if cost is None:
         cost = session_cost(session, settings)
-        tree.keep("cost", name, cost)
+        tree.keep("spent", name, cost)
     return cost

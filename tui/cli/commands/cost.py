@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _AXES = ("day", "project", "model", "agent", "session")
 _SHOWN = 40  # Rows on a terminal, unless all are asked for.
-_SMALL = 4_000_000  # Bytes below which starting another process costs more than it saves.
+_SMALL = 32_000_000  # Bytes below which starting another process costs more than it saves.
 _WIDEST = 60
 
 
@@ -154,7 +154,7 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQ
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(list(filter(is_folder, paths)))
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    costs = tree.each("cost", names, SessionCost, lambda missing: _read(missing, settings, args.jobs))
+    costs = tree.each("spent", names, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
     if tree.enclosed and not (resolved.complaints or tree.faults):
         kept_question.keep(msgspec.json.encode(charged), settings)
