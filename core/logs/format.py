@@ -97,8 +97,7 @@ class Reader(ABC):
         self.agent = agent  # The agent whose log this is, unless the log itself says otherwise.
         self.session = session  # The session's id if the log does not contain it (a file's stem).
 
-    @staticmethod
-    def passes(record: bytes) -> bool:
+    def passes(self, record: bytes) -> bool:
         """Whether the beginning of a record shows that `feed` would ignore it.
 
         Called only on records that begin with `{` and end with `}`; a line end may follow.
