@@ -115,7 +115,7 @@ def figures(summary: Summary) -> ComparedRun:
         rejected=summary.outcomes.get("rejected", 0),
         loops=len({(loop.agent, loop.detector, loop.began_at) for loop in summary.loops}),
         halts=len(summary.halts),
-        outlook=summary.outlook.words_beside("") if summary.outlook else "too early to say",
+        outlook=summary.outlook.words_beside(summary.story.status) if summary.outlook else "too early to say",
         ended=summary.story.ended[0] if summary.story.ended else "",
     )
 

@@ -28,7 +28,7 @@ def summary_text(summary: Summary, width: int = 100) -> str:
         ("outcome", [plain(line, width) for line in summary.outcome.lines()]),
         ("tool uses", _tool_uses(summary)),
         ("facts", summary.facts.sentences if summary.facts else ()),
-        ("outlook", summary.outlook.sentences_beside("") if summary.outlook else ()),
+        ("outlook", summary.outlook.sentences_beside(summary.story.status) if summary.outlook else ()),
         ("patterns", [_shares(summary.patterns)]),
         ("states", [_shares(summary.states)]),
         ("regimes", [_shares(summary.regimes)]),

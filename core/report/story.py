@@ -229,6 +229,11 @@ class SessionStory(Struct, frozen=True):
     failed: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
 
+    @property
+    def status(self) -> str:
+        """The word of a status that the ending calls for; blank if it calls for none."""
+        return "gave up" if any(line.endswith(RECAP_ENDINGS["gave up"]) for line in self.ended) else ""
+
     def sections(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return each question with its answers."""
         return [("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended)]

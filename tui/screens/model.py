@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from core.engine.response.outlook import DIRECTION_WORDS
 from core.report.event_words import firing_words
 from core.report.formatting import fraction, plain
 from tui.draw.line import Line, clipped
@@ -52,6 +51,7 @@ from tui.widgets.model.response import (
     PressureToAskCard,
     QueueCard,
     ToldCard,
+    outlook_words,
 )
 
 # The tabs in order; keys 1 to 5 open them.
@@ -83,7 +83,7 @@ def tab_readings(tab: str, view: View) -> dict[str, str]:
         }
     if tab == "response":
         return {
-            "outlook": DIRECTION_WORDS[response.outlook.direction],
+            "outlook": outlook_words(view),
             "pressure to ask you": f"{fraction(response.pressure)} of {fraction(response.asks_at)}",
             "loop": "no" if response.loops.current is None else "yes",
             "last response": plain(firing_words(response.last.method), 40) if response.last is not None else "none",

@@ -26,11 +26,12 @@ DIRECTION_WORDS: dict[Direction, str] = {
 
 USUAL = "usual"  # Beside changed weights, the mean shift of the person's own sessions.
 
-# Words of a session's status that a good outlook would contradict, and what is said instead.
+# Words of a session's status, state or regime that a good outlook would contradict, and what is said instead.
 _TROUBLES = {
     "looping": "statistics look good, but it is looping now",
     "stuck": "statistics look good, but it is stuck now",
     "gave up": "statistics look good, but it gave up",
+    "crisis": "statistics look good, but it is in a crisis now",
 }
 
 # From how many actions on each stage holds, the latest first.
@@ -103,22 +104,22 @@ class OutlookReading(Struct, frozen=True):
     shift: float  # In log-odds of going wrong; 0 is as usual.
     band: float  # How far the shift may be off, as a standard error.
     chance: float | None  # Of going wrong; only where a base rate is known.
-    # What counts most first; counts that only correct others are in the shift and not here.
+    # What supports the direction first, then by weight; counts that only correct others are in the shift and not here.
     reasons: tuple[Reason, ...]
     fitted_on: str  # Runs the weights were fitted on: how many, of what kind, when.
 
-    def words_beside(self, status: str) -> str:
-        """How it goes, in words that do not contradict a status."""
-        words = DIRECTION_WORDS[self.direction]
-        return _TROUBLES.get(status, words) if self.direction == "better" else words
+    def words_beside(self, *words: str) -> str:
+        """How it goes, without contradicting the status, state or regime beside it."""
+        troubles = [_TROUBLES[word] for word in words if word in _TROUBLES] if self.direction == "better" else []
+        return troubles[0] if troubles else DIRECTION_WORDS[self.direction]
 
-    def sentences_beside(self, status: str) -> tuple[str, ...]:
+    def sentences_beside(self, *words: str) -> tuple[str, ...]:
         """The read-out in words: how it goes, what counts most, and last the odds and where they come from."""
         if self.stage == "too early":
             return (DIRECTION_WORDS["too early"],)
         chance = () if self.chance is None else (f"{100 * self.chance:.0f}% of such runs go wrong",)
         return (
-            self.words_beside(status),
+            self.words_beside(*words),
             *chance,
             *(reason.text for reason in self.reasons),
             f"learned from {self.fitted_on}; {band_words(self)} log-odds of going wrong",
@@ -200,9 +201,9 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
             than = "more" if above > 0.0 else "fewer"
             word = "worse" if amount > 0.0 else "better"
             reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
-    reasons.sort(key=lambda reason: -abs(reason.amount))
     shift = shift_of(facts, fit) - settings.own_shift
     direction: Direction = "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
+    reasons.sort(key=lambda reason: (direction != "usual" and reason.amount * shift < 0.0, -abs(reason.amount)))
     return OutlookReading(
         stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on
     )

@@ -164,7 +164,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "outcome": row.outcome,
         "sentences": [
             *(row.figures.sentences if row.figures else ()),
-            *(row.outlook.sentences_beside(row.status.word) if row.outlook else ()),
+            *(row.outlook.sentences_beside(row.status.word, row.state) if row.outlook else ()),
         ],
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,

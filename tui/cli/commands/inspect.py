@@ -85,7 +85,7 @@ def _run_frame(args: argparse.Namespace) -> int:
         *now_lines(replace(now, failures=0), at),
         "",
         *frame.receptor.facts.sentences,
-        *frame.response.outlook.sentences_beside(status.word)[:_REASONS],
+        *frame.response.outlook.sentences_beside(status.word, frame.story.state, frame.story.regime)[:_REASONS],
         "",
         *frame_page(frame),
     ]

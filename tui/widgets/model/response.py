@@ -23,6 +23,12 @@ _DIRECTIONS = {
 }
 
 
+def outlook_words(view: View) -> str:
+    """How the run goes, without contradicting its status and story."""
+    frame, status = view.frame, "" if view.status is None else view.status.word
+    return frame.response.outlook.words_beside(status, frame.story.state, frame.story.regime)
+
+
 class OutlookCard(Card):
     """Whether the run goes worse or better than usual, and why."""
 
@@ -30,8 +36,7 @@ class OutlookCard(Card):
     TALL: ClassVar[tuple[int, int]] = (11, 14)
 
     def brief(self, view: View, width: int) -> list[Line]:
-        outlook = view.frame.response.outlook
-        words = outlook.words_beside(view.status.word if view.status is not None else "")
+        outlook, words = view.frame.response.outlook, outlook_words(view)
         as_read = words == DIRECTION_WORDS[outlook.direction]
         glyph, ink = _DIRECTIONS[outlook.direction] if as_read else ("─", "alert")
         lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]

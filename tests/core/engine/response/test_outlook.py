@@ -114,18 +114,28 @@ def test_the_weights_of_a_persons_labels_are_added_to_the_shipped_ones() -> None
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
+    ("beside", "words"),
     [
-        ("working", "better than usual"),
-        ("done", "better than usual"),
-        ("looping", "statistics look good, but it is looping now"),
-        ("stuck", "statistics look good, but it is stuck now"),
-        ("gave up", "statistics look good, but it gave up"),
+        (("working",), "better than usual"),
+        (("done",), "better than usual"),
+        (("looping", "stuck", "crisis"), "statistics look good, but it is looping now"),
+        (("stuck",), "statistics look good, but it is stuck now"),
+        (("working", "stuck", "calm"), "statistics look good, but it is stuck now"),
+        (("working", "exploring", "crisis"), "statistics look good, but it is in a crisis now"),
+        (("gave up",), "statistics look good, but it gave up"),
     ],
 )
-def test_no_good_outlook_stands_beside_a_status_of_trouble(status: str, words: str) -> None:
+def test_no_good_outlook_stands_beside_trouble(beside: tuple[str, ...], words: str) -> None:
     better = outlook(facts(actions=20, looks=8, tests=4, runs_since_change=8), False, OutlookSettings())
     assert better.direction == "better"
-    assert (better.words_beside(status), better.sentences_beside(status)[0]) == (words, words)
+    assert (better.words_beside(*beside), better.sentences_beside(*beside)[0]) == (words, words)
     usual = replace(better, direction="usual")
-    assert usual.words_beside(status) == "as usual"
+    assert usual.words_beside(*beside) == "as usual"
+
+
+def test_reasons_for_the_direction_come_before_those_against_it() -> None:
+    worse = outlook(facts(actions=20, looks=20, new_files=30, runs_since_change=30), False, OutlookSettings(own_shift=-2))
+    assert worse.direction == "worse"
+    signs = [reason.amount > 0 for reason in worse.reasons]
+    assert signs == sorted(signs, reverse=True) and set(signs) == {True, False}
+    assert abs(worse.reasons[0].amount) < max(abs(reason.amount) for reason in worse.reasons)
