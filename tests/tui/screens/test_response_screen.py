@@ -145,7 +145,8 @@ async def test_a_good_outlook_does_not_hide_that_it_is_in_trouble(
 ) -> None:
     reading = OutlookReading("20", direction, -0.9, 0.3, None, (), "runs")
     view = replace(with_response(view_at(recorded(), 600), outlook=reading), status=status)
-    shown = await seen(OutlookCard, view)
+    story = replace(view.frame.story, state="exploring", regime="calm")
+    shown = await seen(OutlookCard, replace(view, frame=replace(view.frame, story=story)))
     assert said in shown and ("but it is" in shown) == bool(said)
 
 
