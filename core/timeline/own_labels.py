@@ -173,7 +173,9 @@ def _learn_stage(stage: str, lesson: Lesson, labels: Sequence[SessionLabel]) -> 
     shifts = x @ fit.weights
     lesson = _compare(lesson, np.array([_left_out_loss(x, shifts, bad, place) for place in range(len(bad))]))
     changes, _ = _fit_change(x, shifts, bad, HOLD if lesson.helps else np.inf)
-    values = {name: value for name, change in zip(fit.names, changes, strict=True) if (value := round(float(change), 4))}
+    values = {
+        name: value for name, change in zip(fit.names, changes, strict=True) if (value := round(float(change), 4))
+    }
     return lesson, {**values, USUAL: round(float((shifts + x @ changes).mean()), 4)}
 
 

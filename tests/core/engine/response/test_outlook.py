@@ -134,7 +134,9 @@ def test_no_good_outlook_stands_beside_trouble(beside: tuple[str, ...], words: s
 
 
 def test_reasons_for_the_direction_come_before_those_against_it() -> None:
-    worse = outlook(facts(actions=20, looks=20, new_files=30, runs_since_change=30), False, OutlookSettings(own_shift=-2))
+    worse = outlook(
+        facts(actions=20, looks=20, new_files=30, runs_since_change=30), False, OutlookSettings(own_shift=-2)
+    )
     assert worse.direction == "worse"
     signs = [reason.amount > 0 for reason in worse.reasons]
     assert signs == sorted(signs, reverse=True) and set(signs) == {True, False}
