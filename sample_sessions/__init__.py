@@ -77,5 +77,5 @@ def find_sample(name: str) -> Sample:
     matches = matches or [sample for sample in samples() if name and sample.name.startswith(name)]
     if len(matches) != 1:
         names = ", ".join(sample.name for sample in matches or samples())
-        raise UsageError(f"{name!r} is not a story; there {'are' if ',' in names else 'is'} {names}")
+        raise UsageError(f"{name!r} is not a demo; available: {names}")
     return matches[0]

@@ -209,7 +209,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("sweep", "{}", "--set", "receptor.ambient.silence=90:60:3"), 2, "a lower and a higher"),
         (("fleet", "nowhere"), 1, "nowhere: no such file"),
         (("fleet", "--within", "nan"), 2, "hours from"),
-        (("demo", "nowhere"), 2, "not a story"),
+        (("demo", "nowhere"), 2, "not a demo"),
         (("completion",), 2, "name a shell"),
         (("labels", "--out", "/dev/null/x"), 1, "cannot be written"),
         (("watch", "latest"), 1, "no session found"),

@@ -157,7 +157,7 @@ def _said(fault: Any) -> str:
 def unknown_theme(wanted: str, own: Collection[str], others: Iterable[str] = BUILTIN_THEMES) -> str:
     """That a theme is not there, and which are: ours and the person's, then those of Textual."""
     there = (*sorted(own), *sorted(set(others) - set(own)))
-    return f"there is no theme {wanted!r}; there are {', '.join(there)}"
+    return f"there is no theme {wanted!r}; available: {', '.join(there)}"
 
 
 def missing_theme(wanted: str, loaded: Loaded) -> str:

@@ -237,7 +237,7 @@ class ThemeFiles:
         """The first of them in one notice, which must leave room for others on a small screen."""
         if complaints:
             more = len(complaints) - _TOLD
-            rest = [f"and {more} more: nooscope doctor names them"] if more > 0 else []
+            rest = [f"and {more} more: nooscope doctor lists them"] if more > 0 else []
             self._complain("\n".join([*complaints[:_TOLD], *rest]))
 
     def _register(self) -> tuple[str, ...] | None:

@@ -26,7 +26,7 @@ class AcpReader(TranscriptReader):
     """Texts come in chunks, and a call is reported again whenever it changes."""
 
     name = "acp"
-    gaps = "tokens per turn; times only as the program that logged the messages gives them"
+    gaps = "tokens per turn; times only if the program that logged the messages recorded them"
     kinds = frozenset(
         (
             *(_ANSWER_KINDS | _PROMPT_KINDS | _CALL_KINDS),

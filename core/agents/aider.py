@@ -163,7 +163,7 @@ class AiderReader(TranscriptReader):
 
     name = "aider"
     untold = ("times",)
-    gaps = "one time a start, in the person's time zone; commands have no outcome"
+    gaps = "one time per start, in the local time zone; commands have no outcome"
     many = True
     idle_starts = True
 

@@ -53,7 +53,7 @@ class AntigravityReader(TranscriptReader):
 
     name = "antigravity"
     untold = ("tokens", "cost")
-    gaps = "calls have no ids and are paired with results in order; the model as it was chosen"
+    gaps = "calls have no ids and are paired with results in order; the model is the selected one"
     # Of steps that neither the person nor the model made.
     kinds = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "GENERIC", "EPHEMERAL_MESSAGE"))
 

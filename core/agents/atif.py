@@ -22,7 +22,7 @@ class AtifReader(TranscriptReader):
     """A step contains an answer, its calls and their results; sub-agents are embedded or in other files."""
 
     name = "atif"
-    gaps = "outcomes from the text, unless `extra` holds an exit code or a status; times only if steps have them"
+    gaps = "outcomes judged by the text unless `extra` has an exit code or a status; times only if steps have them"
     many = True
 
     def setup(self) -> None:
@@ -212,7 +212,7 @@ class DevinReader(AtifReader):
 
     name = "devin"
     untold = ("cost",)
-    gaps = "cost in units of its own; what is only in its database is not read"
+    gaps = "cost in its own units; data that is only in its database is not read"
 
     def _time(self, step: dict[str, Any]) -> float | None:
         at = seconds(step.get("timestamp"))

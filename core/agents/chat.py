@@ -33,7 +33,7 @@ class ChatReader(TranscriptReader):
     """Calls and results are in `tool_calls`, in content parts, or in the text itself."""
 
     name = "chat"
-    gaps = "times, tokens, model and cost only where the messages carry them"
+    gaps = "times, tokens, model and cost only if the messages contain them"
     many = True
     kinds = _ROLES
 

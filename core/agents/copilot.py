@@ -63,7 +63,7 @@ class CopilotReader(TranscriptReader):
 
     name = "copilot-cli"
     untold = ("cost",)
-    gaps = "of an answer only the tokens written; the rest once the session is closed"
+    gaps = "only the tokens written per answer; the rest once the session is closed"
     kinds = known_words("copilot-cli")
 
     def setup(self) -> None:

@@ -159,7 +159,7 @@ class CrushReader(TranscriptReader):
 
     name = "crush"
     untold = ("tokens",)
-    gaps = "the context and the cost of a session as a whole, not of each answer"
+    gaps = "context and cost per session, not per answer"
     many = True
     kinds = frozenset(("text", "reasoning", "image_url", "binary", "tool_call", "tool_result", "finish"))  # Of parts.
     rows = staticmethod(crush_rows)  # How a database is fed to this reader.

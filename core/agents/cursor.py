@@ -27,7 +27,7 @@ class CursorReader(TranscriptReader):
 
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
-    gaps = "text may be blanked, and calls left out"
+    gaps = "text may be blank, and calls may be missing"
     kinds = _CALLS | _RESULTS | {"user", "assistant", "turn_ended", "text", "thinking", "image"}
     _question = ""  # The open question.
 

@@ -39,7 +39,7 @@ class DroidReader(LateReader):
 
     name = "droid"
     untold = ("tokens", "model", "cost")
-    gaps = "model and tokens are in a file of their own, which is not read"
+    gaps = "model and tokens are in a separate file, which is not read"
     kinds = frozenset(("session_start", "message", "compaction_state", "todo_state", "session_end"))
 
     def read(self, value: Any, out: list[Event]) -> None:

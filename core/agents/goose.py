@@ -100,7 +100,7 @@ class GooseReader(TranscriptReader):
 
     name = "goose"
     untold = ("cost",)
-    gaps = "tokens of a session as a whole, not of each answer"
+    gaps = "tokens per session, not per answer"
     many = True
     # Of parts.
     kinds = known_words("goose")

@@ -34,7 +34,7 @@ class HermesReader(TranscriptReader):
     """Results are mostly JSON with the call's end; tokens are counted per session."""
 
     name = "hermes"
-    gaps = "tokens and cost of a session as a whole; questions and permissions are not recorded"
+    gaps = "tokens and cost per session; questions and permissions are not recorded"
     many = True
     kinds = frozenset(("user", "assistant", "tool", "system", "session_meta"))  # Roles of messages.
 

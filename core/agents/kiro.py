@@ -27,7 +27,7 @@ class KiroReader(TranscriptReader):
 
     name = "kiro"
     untold = ("tokens", "cost")
-    gaps = "times of prompts alone; the older CLI's and the editor's results only if they were stored"
+    gaps = "times only for prompts; results of the older CLI and the editor only if they were stored"
 
     many = True
     kinds = frozenset(("Prompt", "AssistantMessage", "ToolResults", "Clear", "Compaction", "ResetTo"))

@@ -67,7 +67,7 @@ def _folder_runs(folder: Path) -> Iterator[RunSource]:
     labels = folder / LABELS
     if not labels.is_file():
         raise UnreadableLog(
-            f'{folder}: has no {LABELS}; a line there is {{"log": FILE, "resolved": true or false, '
+            f'{folder}: has no {LABELS}; each line there is {{"log": FILE, "resolved": true or false, '
             '"model": NAME, "task": NAME}'
         )
     for source in _lines(labels):
@@ -98,7 +98,7 @@ def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
         reader = form.reader(kit, session=name)
         events = [*reader.feed(record, Where(source.origin), source.line), *reader.finish()]
     else:
-        return f"{place}: neither messages nor traj stands in it"
+        return f"{place}: has neither messages nor traj"
     model, task = text(label.get("model")), text(label.get("task")) or name
     return LabelledRun(name, model, task, label["resolved"], without_finish(events))
 

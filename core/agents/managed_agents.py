@@ -31,7 +31,7 @@ class ManagedReader(TranscriptReader):
 
     name = "managed-agents"
     untold = ("model",)
-    gaps = "cost of a session as a whole"
+    gaps = "cost per session"
     kinds = known_words("managed-agents")
 
     def setup(self) -> None:

@@ -26,7 +26,7 @@ class MiniSweAgentReader(TranscriptReader):
     """An answer without exactly one command is not a call; the program then asks again."""
 
     name = "mini-swe-agent"
-    gaps = "of a result the time of the next answer, in older versions"
+    gaps = "in older versions a result has the time of the next answer"
 
     def setup(self) -> None:
         self._waiting: list[str] = []

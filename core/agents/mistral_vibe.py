@@ -24,7 +24,7 @@ class VibeReader(TranscriptReader):
 
     name = "mistral-vibe"
     untold = ("times",)
-    gaps = "tokens and cost of a session as a whole, once it is over"
+    gaps = "tokens and cost per session, once it is over"
     kinds = frozenset(("user", "assistant", "tool", "system"))  # Roles of messages.
 
     def setup(self) -> None:

@@ -138,7 +138,7 @@ class OpenEventsReader(TranscriptReader):
         if action in ACTIONS:
             use = structs.replace(use, action=action)
         elif use.action == "other":
-            self.note("a tool no table knows, and no action of ours")
+            self.note("unknown tool without a known action")
         self._add_turn(line, at, agent, out)
         out.append(use)
 
@@ -172,7 +172,7 @@ class OpenEventsReader(TranscriptReader):
             arguments = {"paths": targets}
         use = self.calls.both(name, tool, arguments, None, at, result, self.here(), agent)
         if outcome is not None and outcome not in OUTCOMES:
-            self.note("outcome of an unknown name")
+            self.note("unknown outcome")
         judged = outcome if outcome in OUTCOMES else use.outcome
         relative = tuple(self.calls.relative(target) for target in targets)
         return structs.replace(use, targets=relative or use.targets, outcome=judged)

@@ -25,7 +25,7 @@ class OpenClawReader(PiReader):
     """Since 2026.9 the lines are rows of a database, unchanged."""
 
     name = "openclaw"
-    gaps = "waits for the person are not recorded"
+    gaps = "waiting for the person is not recorded"
     many = True
 
     def setup(self) -> None:

@@ -54,7 +54,7 @@ class QwenReader(TranscriptReader):
 
     name = "qwen"
     untold = ("cost",)
-    gaps = "of a sub-agent in the foreground only its start and end are logged"
+    gaps = "only start and end of foreground sub-agents are logged"
     kinds = frozenset(("user", "assistant", "tool_result", "system", "at_command", "file_history_snapshot"))
 
     def setup(self) -> None:

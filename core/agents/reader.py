@@ -40,7 +40,7 @@ STEP = 10.0  # Seconds between two steps of a log without times.
 FAR = 10 * 365 * 86_400.0  # Ten years in seconds: no two records of one log are this far apart.
 NO_TOKENS = TokenCounts()
 NO_TIME = "no time"
-FAR_OFF = "a time years off"
+FAR_OFF = "a time that is years off"
 _EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are before it.
 _LATEST = 32_503_680_000.0  # The year 3000.
 _NOWHERE = Where("")
@@ -260,7 +260,7 @@ class TranscriptReader(AgentReader):
             if isinstance(item, dict):
                 objects.append((place, item))
             else:
-                self.note(f"{what} holds what is not an object")
+                self.note(f"{what} contains an item that is not an object")
         return objects
 
     def moment(self, *values: Any) -> float:

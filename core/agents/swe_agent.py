@@ -37,7 +37,7 @@ class SweAgentReader(TranscriptReader):
 
     name = "swe-agent"
     untold = ("times",)
-    gaps = "outcomes judged by the words of a result; tokens and cost of a run as a whole; often no model"
+    gaps = "outcomes judged by the text of a result; tokens and cost per run; often no model"
 
     def setup(self) -> None:
         self._model = ""

@@ -27,7 +27,7 @@ class VsCodeChatReader(TranscriptReader):
 
     name = "vscode-chat"
     untold = ("cost",)
-    gaps = "tokens of the last request of a turn; the times of calls only for commands"
+    gaps = "tokens only for the last request of a turn; times of calls only for commands"
     # Of parts of a response.
     kinds = known_words("vscode-chat")
 

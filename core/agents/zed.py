@@ -27,7 +27,7 @@ class ZedReader(TranscriptReader):
 
     name = "zed"
     untold = ("times", "cost")
-    gaps = "times of a thread's beginning and last change alone"
+    gaps = "times only of a thread's beginning and last change"
     many = True
     kinds = frozenset(("User", "Agent", "Compaction", "Resume"))  # Of messages.
 

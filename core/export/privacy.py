@@ -19,8 +19,8 @@ _EXCERPT = 400
 _TRANSCRIPT = 4000
 _SUFFIX = 6  # Maximum length of a file suffix in a strict export.
 _WORDLESS = {
-    "needs you": "it waits for an answer",
-    "may need you": "it may wait for an answer or a permission",
+    "needs you": "it is waiting for an answer",
+    "may need you": "it may be waiting for an answer or a permission",
     "looping": "repeats itself without progress",
     "stuck": "keeps failing",
     "gave up": "says that it could not do it",

@@ -52,7 +52,7 @@ class Fault(NamedTuple):
     @property
     def sentence(self) -> str:
         """For the person."""
-        end = "; it is switched off until nooscope starts again" if self.off else ""
+        end = "; it is switched off until nooscope restarts" if self.off else ""
         return f"extension {self.extension} failed in {self.hook} ({self.words}){end}"
 
 
@@ -195,12 +195,12 @@ def ordered(extensions: Iterable[E]) -> tuple[list[E], list[str]]:
     for one in extensions:
         wrong = _wrong(one, by_name)
         if wrong:
-            complaints.append(f"extension {safe(one.name) or type(one).__name__} is left out: {wrong}")
+            complaints.append(f"extension {safe(one.name) or type(one).__name__} is ignored: {wrong}")
         else:
             by_name[one.name] = one
     while lost := _unmet(by_name):
         for name, why in lost.items():
-            complaints.append(f"extension {name} is left out: {why}")
+            complaints.append(f"extension {name} is ignored: {why}")
             del by_name[name]
     placed: list[E] = []
     there: set[str] = set()
@@ -209,7 +209,7 @@ def ordered(extensions: Iterable[E]) -> tuple[list[E], list[str]]:
         ready = [one for one in waiting if there.issuperset(one.depends_on)]
         if not ready:
             names = ", ".join(one.name for one in waiting)
-            complaints.append(f"extensions {names} are left out: they depend on each other in a circle")
+            complaints.append(f"extensions {names} are ignored: they depend on each other in a circle")
             break
         placed.append(ready[0])
         there.add(ready[0].name)
@@ -219,11 +219,11 @@ def ordered(extensions: Iterable[E]) -> tuple[list[E], list[str]]:
 
 def _wrong(one: Extension, by_name: dict[str, E]) -> str:
     if not one.name or not one.name.replace("-", "").replace(".", "").isalnum():
-        return "its name is not made of letters, digits, dots and dashes"
+        return "its name may contain only letters, digits, dots and dashes"
     if one.name in by_name:
-        return "another one has its name"
+        return "another extension has the same name"
     if one.layer not in range(LAYERS):
-        return f"its layer is {one.layer}, it may be 0 to {LAYERS - 1}"
+        return f"its layer is {one.layer}; it must be 0 to {LAYERS - 1}"
     return ""
 
 
@@ -233,7 +233,7 @@ def _unmet(by_name: dict[str, E]) -> dict[str, str]:
         for needed in one.depends_on:
             below = by_name.get(needed)
             if below is None:
-                unmet[name] = f"it depends on {safe(needed)}, which is not there"
+                unmet[name] = f"it depends on {safe(needed)}, which is not installed"
             elif below.layer > one.layer:
                 unmet[name] = f"it is in layer {one.layer} and depends on {needed} in layer {below.layer}"
     return unmet

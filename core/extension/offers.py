@@ -52,7 +52,7 @@ class Switches:
             return self._unusable(error)
 
     def _unusable(self, reason: object) -> frozenset[str]:
-        self.problem = f"{self.path}: cannot be read ({reason}); no extension is used until it can"
+        self.problem = f"{self.path}: cannot be read ({reason}); no extension is used until it can be read"
         return frozenset(("*",))
 
     def changed(self, key: str, on: bool) -> bytes:
@@ -242,7 +242,7 @@ def in_folder(folder: Path, complaints: list[str]) -> Iterator[Offer]:
             if entry.name.startswith((".", "_")) or entry.name in _FOLDERS or not os.path.isfile(file):  # noqa: PTH113
                 continue
             if trouble := _unsafe(file):
-                complaints.append(f"{file}: {trouble}; it is left out")
+                complaints.append(f"{file}: {trouble}; it is ignored")
             else:
                 yield Offer(kind, entry.stem.replace("_", "-"), "", file=file)
 
@@ -252,7 +252,7 @@ def _unsafe(file: Path) -> str:
         for place in (file, file.parent):
             status = place.stat()
             if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
-                return f"everyone may write to {place.name} (chmod o-w it)"
+                return f"everyone can write to {place.name} (chmod o-w it)"
             if hasattr(os, "getuid") and status.st_uid not in (os.getuid(), 0):
                 return f"{place.name} belongs to someone else"
     return ""

@@ -107,7 +107,7 @@ class Registry:
             try:
                 for axis, change in dict(run(tick) or {}).items():
                     if axis not in LEARNING_AXES or not isfinite(change):
-                        raise ValueError(f"it would move {axis!r} by {change!r}")
+                        raise ValueError(f"it would change {axis!r} by {change!r}")
                     self.lessons[axis] = self.lessons.get(axis, 0.0) + change
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, "after_tick", fault)
@@ -120,7 +120,7 @@ class Registry:
             try:
                 answer = run(*given)
                 if answer not in ANSWERS:
-                    raise ValueError(f"it answered {answer!r}, not one of {', '.join(ANSWERS)}")
+                    raise ValueError(f"it returned {answer!r}, not one of {', '.join(ANSWERS)}")
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, hook, fault)
                 answer = "ask"

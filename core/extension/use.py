@@ -35,7 +35,7 @@ class InStep(NamedTuple):
 
 def _fits(value: Any) -> str:
     if not (isinstance(value, type) and issubclass(value, Extension)):
-        return "it is not a class made from core.extension.Extension"
+        return "it is not a subclass of core.extension.Extension"
     return ""
 
 
@@ -56,7 +56,7 @@ def listening() -> tuple[list[Extension], list[str]]:
         try:
             extensions.append(kind())
         except Exception as fault:  # noqa: BLE001 an extension may fail in any way
-            complaints.append(f"extension {kind.name or kind.__name__} cannot be made: {fault}")
+            complaints.append(f"extension {kind.name or kind.__name__} cannot be created: {fault}")
     return extensions, complaints
 
 
@@ -71,7 +71,7 @@ def in_step() -> InStep:
             try:
                 extensions.append(_proved(kind))
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
-                complaints.append(f"extension {kind.name or kind.__name__} is left out: {fault}")
+                complaints.append(f"extension {kind.name or kind.__name__} is ignored: {fault}")
     placed, wrong = ordered(extensions)
     return InStep(tuple(_ref(type(one)) for one in placed), (*complaints, *wrong))
 

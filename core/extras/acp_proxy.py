@@ -145,7 +145,7 @@ def run_proxy(command: Sequence[str], folder: Path, source: int = 0, target: int
     except OSError as fault:
         raise UsageError(f"cannot run {command[0]!r}: {fault.strerror or fault}") from fault
     if agent.stdin is None or agent.stdout is None:
-        raise UsageError(f"cannot run {command[0]!r}: it has no standard streams")
+        raise UsageError(f"cannot run {command[0]!r}: its standard streams are missing")
     previous = {
         number: signal.signal(number, lambda received, _: agent.send_signal(received))
         for number in (signal.SIGTERM, signal.SIGHUP)

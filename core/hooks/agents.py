@@ -258,7 +258,7 @@ CLAUDE_HOOKS = AgentHooks(
     claude_hook_file,
     read_claude_call,
     answer_claude,
-    answers="its own dialog stays open beside it, and the first answer wins; in auto mode it may not ask us",
+    answers="its own dialog stays open beside it, and the first answer wins; in auto mode it may not ask nooscope",
 )
 
 
@@ -312,7 +312,7 @@ CODEX_HOOKS = AgentHooks(
     read_codex_call,
     answer_codex,
     after="open Codex and approve the new hooks with /hooks; until then it skips them",
-    limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+    limits="it cannot show a question: a call that needs you is denied and may be tried again",
     answers="through the daemon that its screen starts; its dialog stays open, and the first answer wins",
     answers_by_hook=False,
 )
@@ -357,7 +357,7 @@ GEMINI_HOOKS = AgentHooks(
     read_gemini_call,
     answer_gemini,
     before="BeforeTool",
-    limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+    limits="it cannot show a question: a call that needs you is denied and may be tried again",
 )
 
 
@@ -396,7 +396,7 @@ COPILOT_HOOKS = AgentHooks(
     copilot_hook_file,
     read_copilot_call,
     answer_copilot,
-    limits="it names no calls, so they are joined with its log by their order",
+    limits="its hooks have no call ids, so calls are matched with its log by their order",
 )
 
 

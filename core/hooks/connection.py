@@ -41,7 +41,7 @@ class IntakeFolder:
             self.folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
             status = self.folder.lstat()
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-                raise StoreError(f"{self.folder}: not a folder of your own; nothing is served from it")
+                raise StoreError(f"{self.folder}: the folder belongs to someone else; nothing is served from it")
             if stat.S_IMODE(status.st_mode) != _PRIVATE:
                 self.folder.chmod(_PRIVATE)
             return self.token() or self._renew_token()

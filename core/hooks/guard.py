@@ -23,10 +23,10 @@ from core.store.journals import PermitEntry, PermitJournal
 
 _MOST = 200  # Questions that wait at once, and permits approved ahead.
 _encode = msgspec.json.Encoder(order="sorted").encode
-APPROVED = HookReply(reason="the person let it pass in nooscope", approved=True)
+APPROVED = HookReply(reason="the person allowed it in nooscope", approved=True)
 _PLAIN = GuardSettings()
 _UNANSWERED = {
-    "down": ("unguarded", "it passed unguarded: no nooscope served hooks"),
+    "down": ("unguarded", "it was not guarded: no nooscope was serving hooks"),
     "late": ("late", "nooscope did not answer in time, so the agent asked or denied"),
 }
 K = TypeVar("K")
@@ -82,7 +82,7 @@ class Guard:
         except StoreError as error:
             if decision.verdict == "pass":
                 return SILENCE
-            return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
+            return HookReply(verdict="ask", reason=f"nooscope cannot record its decisions ({error})")
 
     def _decide(self, request: Asked, decision: Decision, doubt: str, objection: Objection | None) -> HookReply | int:
         key = (request.session, request.tool, request.hash)
@@ -160,7 +160,7 @@ class Guard:
                     self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
                 return _ask_yourself(waiting.decision.reason)
         reply = self.ask(call, kind, standing, doubt, objection)
-        return _ask_yourself("it waits for the person") if isinstance(reply, int) else reply
+        return _ask_yourself("it is waiting for the person") if isinstance(reply, int) else reply
 
     def holds(self, number: int, call: HookCall, kind: Sorted) -> bool:
         """Whether this question is about this very call; another nooscope has numbers of its own."""
@@ -254,7 +254,7 @@ def _put_in(store: dict[K, V], key: K, value: V) -> None:
 
 def _ask_yourself(reason: str) -> HookReply:
     """The agent puts its own question; the person may still let the same call pass later."""
-    return HookReply(verdict="ask", reason=f"nooscope: {reason}; the person decides, and may let it pass later")
+    return HookReply(verdict="ask", reason=f"nooscope: {reason}; the person decides, and may allow it later")
 
 
 def as_asked(call: HookCall, kind: Sorted, settings: GuardSettings = _PLAIN) -> Asked:
@@ -335,7 +335,7 @@ class Answers:
         except StoreError:
             return SILENCE
         while len(self._pending) >= _MOST_PROMPTS:
-            self._close(next(iter(self._pending)), "too many prompts wait")
+            self._close(next(iter(self._pending)), "too many prompts are waiting")
         reply = asyncio.get_running_loop().create_future()
         self._pending[number] = _Pending(question, call, request, rule, reply)
         return number
@@ -368,7 +368,7 @@ class Answers:
         """Answer a prompt; blank, or why not. What cannot be written down is not done."""
         pending = self._pending.get(number)
         if pending is None:
-            return f"question {number} is not waiting any more: it was answered elsewhere, or is over"
+            return f"question {number} is no longer waiting: it was answered elsewhere, or is over"
         question, call = pending.question, pending.call
         if choice == "deny":
             why = one_line(reason, 200) or "the person said no"
@@ -378,7 +378,7 @@ class Answers:
         if question.choices and len(answers) != len(question.choices):
             return f"choose one answer for each of its {len(question.choices)} questions"
         if choice == "session" and question.kind != "permission":
-            return "a question or a plan is answered once only"
+            return "a question or a plan can be answered only once"
         self._record("approved", pending.asked, "", "for this session" if choice == "session" else "", number, by)
         if choice == "session" and not pending.asked.own:
             self._rules.add(pending.rule)

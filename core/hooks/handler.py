@@ -123,7 +123,7 @@ class IntakeHandler:
             case ["decide" | "steer" | "leave" as what]:
                 return self._do_command(request, what)
             case _:
-                raise Refused(404, "nothing is here")
+                raise Refused(404, "not found")
 
     def _do_command(self, request: Request, what: str) -> Answer:
         """Do what only the person may ask for."""
@@ -138,7 +138,7 @@ class IntakeHandler:
     def _not_the_person(self, request: Request) -> str:
         """Why a request that only the person may make is refused; blank if it is theirs."""
         if not request.process:
-            return "this is only taken at the socket" if hasattr(socket, "SO_PEERCRED") else ""
+            return "this is only accepted on the socket" if hasattr(socket, "SO_PEERCRED") else ""
         if any(process in self._agents for process in process_line(request.process)):
             return "an agent, or a program that it started, cannot decide about its own calls"
         return ""
@@ -159,7 +159,7 @@ class IntakeHandler:
             self.unanswered[why] = self.unanswered.get(why, 0) + 1
         if calls:
             unguarded, late = self.unanswered.get("down", 0), self.unanswered.get("late", 0)
-            self._say(f"{unguarded} calls passed unguarded, {late} were answered by the agent alone")
+            self._say(f"{unguarded} calls were not guarded, {late} were answered by the agent alone")
             self._notify()
 
     async def _hook(self, request: Request, agent: str, mode: str, *, answer: bool = False) -> Answer:
@@ -266,7 +266,7 @@ class IntakeHandler:
         burn = burn_rate(session.use, (one.use for one in self.sessions.values()), now)
         unguarded = self.unanswered.get("down", 0)
         session.limits = self.limits.limits(now, session.framework) if session.on_plan else ()
-        warnings = [self.caps.warning(use, burn), f"{unguarded} calls passed unguarded" if unguarded else ""]
+        warnings = [self.caps.warning(use, burn), f"{unguarded} calls were not guarded" if unguarded else ""]
         warnings += [one.words() for one in session.limits if one.urgent]
         session.warning = next(filter(None, warnings), "")
         return self.caps.reached(session.name, use)
@@ -323,7 +323,7 @@ class IntakeHandler:
         try:
             self._said.add(entry)
         except StoreError as error:
-            self._trouble(f"nothing is said to agents: {error}")
+            self._trouble(f"no advice is sent to agents: {error}")
             return SILENCE
         session.record_said(advised, at, withheld=withheld)
         return SILENCE if withheld else HookReply(advised.sentence)
@@ -485,7 +485,7 @@ class IntakeHandler:
             self._notify()
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
-            raise Refused(400, "name a number, and once, session or deny")
+            raise Refused(400, "give a number, and once, session or deny")
         answers = [text(one) for one in items(body.get("answers"))]
         by = one_line(text(body.get("by")), 80)
         asked = next((one.at for one in self.questions if one.number == number), None)
@@ -494,7 +494,7 @@ class IntakeHandler:
         try:
             fault = self.settle(number, choice, by, answers, text(body.get("reason")))
         except StoreError as error:
-            raise Refused(503, f"it cannot be written down: {error}") from None
+            raise Refused(503, f"it cannot be recorded: {error}") from None
         return _json({"done": False, "why": fault} if fault else {"done": True})
 
     def settle(self, number: int, choice: Choice, by: str, answers: Sequence[str] = (), reason: str = "") -> str:
@@ -504,7 +504,7 @@ class IntakeHandler:
         else:
             question = next((one for one in self.guard.questions if one.number == number), None)
             done = self.guard.decide(number, choice, reason, by)
-            fault = "" if done else f"question {number} is not waiting any more: it was answered elsewhere, or is over"
+            fault = "" if done else f"question {number} is no longer waiting: it was answered elsewhere, or is over"
             if done and question is not None and choice == "session" and question.reason.startswith("cap reached"):
                 self.caps.lift(question.session)
         self._notify()
@@ -517,14 +517,14 @@ class IntakeHandler:
             return _json({"done": False})
         message = self._registry.change("on_input", session.name, message)
         if not message:
-            return _json({"done": False, "why": "an extension keeps it back"})
+            return _json({"done": False, "why": "an extension withholds it"})
         session.steer(message, self._clock(), cancel=body.get("cancel") is True)
         return _json({"done": True})
 
 
 def _request_body(request: Request) -> Mapping[str, Any]:
     if request.method != "POST":
-        raise Refused(405, "send with POST")
+        raise Refused(405, "use POST")
     try:
         return table(msgspec.json.decode(request.body)) if request.body else {}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -165,15 +165,15 @@ def read_settings_file(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise HooksRefused(f"{path}: {error.strerror or error}; it is left alone") from error
+        raise HooksRefused(f"{path}: {error.strerror or error}; nothing was changed") from error
     if stat.S_ISLNK(status.st_mode):
-        raise HooksRefused(f"{path} is a link to {path.readlink()}; it is left alone, name the hooks there yourself")
+        raise HooksRefused(f"{path} is a link to {path.readlink()}; nothing was changed, add the hooks there yourself")
     if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-        raise HooksRefused(f"{path} is not a settings file; it is left alone")
+        raise HooksRefused(f"{path} is not a settings file; nothing was changed")
     try:
         return path.read_bytes()
     except OSError as error:
-        raise HooksRefused(f"{path}: {error.strerror or error}; it is left alone") from error
+        raise HooksRefused(f"{path}: {error.strerror or error}; nothing was changed") from error
 
 
 def parse(path: Path, data: bytes) -> dict[str, Any]:
@@ -182,21 +182,21 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise HooksRefused(
-            f"{path} is not plain JSON ({error}); it is left alone, or what JSON does not know would go. "
-            "Take comments and commas before a closing bracket out, then try again"
+            f"{path} is not plain JSON ({error}); nothing was changed. "
+            "Remove comments and trailing commas, then try again"
         ) from error
     if not isinstance(value, dict) or not isinstance(value.get("hooks", {}), dict):
-        raise HooksRefused(f"{path}: `hooks` is not a table there; it is left alone")
+        raise HooksRefused(f"{path}: `hooks` is not a table; nothing was changed")
     for name, entries in value.get("hooks", {}).items():
         if not isinstance(entries, list):
-            raise HooksRefused(f"{path}: `hooks.{name}` is not a list; it is left alone")
+            raise HooksRefused(f"{path}: `hooks.{name}` is not a list; nothing was changed")
     return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("a name occurs twice")
     return table
 
 
@@ -330,15 +330,15 @@ class Installer:
         with self._whole() as chain:
             left = self._left(hooks, project)
             if file.own and left.content is not None:
-                raise HooksRefused(f"{file.path} is there already and not ours; move it away first")
+                raise HooksRefused(f"{file.path} already exists and is not from nooscope; move it away first")
             if project is not None and not file.path.resolve().is_relative_to(project.resolve()):
-                raise HooksRefused(f"{file.path} leads out of the project; it is left alone")
+                raise HooksRefused(f"{file.path} leads out of the project; nothing was changed")
             line_program = self._line(project) if statusline else None
             content, line = self._content(file, left.content, line_program)
             if line and project is not None:
                 raise HooksRefused(
-                    f"{file.path} has a status line of its own, and nothing of a project is run from here; "
-                    "leave --statusline out, or install it without --project"
+                    f"{file.path} has a status line of its own, and nooscope runs no command of a project; "
+                    "leave out --statusline, or install without --project"
                 )
             missing = [str(folder) for folder in file.path.parents if not folder.exists()]
             was = None if left.content is None else base64.b64encode(left.content).decode()
@@ -397,7 +397,7 @@ class Installer:
             if rest.content is None:
                 self._record(path).unlink(missing_ok=True)
             elif self._file(hooks, project).own:
-                raise HooksRefused(f"{path} is not as we wrote it; look at it and delete it yourself")
+                raise HooksRefused(f"{path} was changed since nooscope wrote it; check it and delete it yourself")
             return False
         with self._whole() as chain:
             left = self._left(hooks, project)
@@ -427,7 +427,7 @@ class Installer:
         if self._file(hooks, project).own:
             if record is None:
                 return _Left(now, rights, [], ours=False)
-            raise HooksRefused(f"{path} is not as we wrote it; look at it and delete it yourself")
+            raise HooksRefused(f"{path} was changed since nooscope wrote it; check it and delete it yourself")
         settings = parse(path, now) if now.strip() else {}
         if not holds_ours(settings):
             return _Left(now, rights, [], ours=False)
@@ -449,7 +449,7 @@ class Installer:
             return Installed(path, str(refused), mode)
         if record is None:
             ours = bool(holds_ours(settings))
-            lost = "nooscope's own record of them is gone; install them again"
+            lost = "nooscope's record of them is missing; install them again"
             return Installed(path, "damaged" if ours else "not installed", "", (lost,) if ours else ())
         problems = tuple(self._faults(hooks, project, record, now, settings))
         return Installed(path, "damaged" if problems else "installed", mode, problems)
@@ -466,7 +466,7 @@ class Installer:
         command = self._maker(stub, mode, record.deadline, answer)
         file = self._file(hooks, project, mode, command, answer)
         if file.own and now != self._content(file, None, None)[0]:
-            yield f"{file.path} is not as nooscope wrote it"
+            yield f"{file.path} was changed since nooscope wrote it"
         entries = settings.get("hooks", {})
         missing = [name for name, one in file.entries.items() if not file.own and one not in entries.get(name, ())]
         if missing:

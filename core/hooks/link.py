@@ -59,7 +59,7 @@ class IntakeLink:
         answer = call(self._place, "decide", request if at is None else {**request, "at": at})
         if isinstance(answer, dict) and answer.get("why"):
             return str(answer["why"])
-        return self._why(answer, f"question {number} does not wait any more")
+        return self._why(answer, f"question {number} is no longer waiting")
 
     def steer(self, session: str, message: str) -> str:
         """Have something said to an agent at its next moment; blank, or why that did not come through."""
@@ -69,7 +69,7 @@ class IntakeLink:
     @staticmethod
     def _why(answer: Any, otherwise: str) -> str:
         if not isinstance(answer, dict):
-            return "no nooscope serves hooks now; `nooscope listen` does"
+            return "no nooscope is serving hooks; start one with `nooscope listen`"
         return "" if answer.get("done") else otherwise
 
     def _run(self) -> None:

@@ -15,10 +15,10 @@ Ask = Callable[[str, dict[str, Any]], Any]  # Asks the hook server; returns None
 _LONGEST = 1_000_000
 _PATH = {"path": {"type": "string", "description": "a file or folder, as in the project"}}
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "my_state": ("How this session stands: status, strongest axis, context, cost.", {}),
-    "why": ("Why it stands so, in one sentence.", {}),
+    "my_state": ("The status of this session, its strongest axis, context and cost.", {}),
+    "why": ("Why it has this status, in one sentence.", {}),
     "what_failed_before": ("What failed at a path in this session.", _PATH),
-    "notes": ("What was noted of this session lately: like episodes, files to look at, warnings.", {}),
+    "notes": ("Recent notes on this session: similar episodes, files to look at, warnings.", {}),
     "budget_left": ("The share of the budget that is left, and the way to compaction.", {}),
 }
 
@@ -90,13 +90,13 @@ def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, st
     path = arguments.get("path")
     state = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
     if not isinstance(state, dict) or not state.get("known"):
-        return _text("No nooscope that knows this session is running.")
+        return _text("No running nooscope knows this session.")
     if name == "why":
         return _text(f"{state.get('status')}: {state.get('why')}.")
     if name == "what_failed_before":
         return _text("\n".join(state.get("failed") or ()) or "Nothing failed there in this session.")
     if name == "notes":
-        return _text(str(state.get("notes") or "") or "Nothing was noted.")
+        return _text(str(state.get("notes") or "") or "No notes so far.")
     if name == "budget_left":
         left = {key: state.get(key) for key in ("budget", "context", "turns_left", "cost") if key in state}
         return _text(json.dumps(left))

@@ -123,7 +123,7 @@ class PhoneLinks:
         """The request in words, or only its tool if words are off."""
         if self._settings.words:
             return f"{question.tool}: {question.what}"
-        return f"{question.tool} (words are off: response.phone.words)"
+        return f"{question.tool} (text is hidden: response.phone.words)"
 
     def _drop_links(self, number: int) -> None:
         """End both links of a question; while it waits, it gets no new ones."""
@@ -137,9 +137,9 @@ class PhoneLinks:
                 return self._link_page(request, key)
             case ["list", token] if request.method in ("GET", "HEAD"):
                 if not compare_digest(token.encode(), self.token.encode()):
-                    raise Refused(404, "nothing is here")
+                    raise Refused(404, "not found")
                 return self._list_page()
-        raise Refused(404, "nothing is here")
+        raise Refused(404, "not found")
 
     def _link_page(self, request: Request, key: str) -> Answer:
         link = self._links.get(_hash(key))

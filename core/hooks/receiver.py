@@ -171,7 +171,7 @@ class Receiver:
         except TimeoutError:
             return False
         except OSError as fault:
-            answer, keep = _error_answer(503, f"cannot be kept: {fault.strerror or fault}"), True
+            answer, keep = _error_answer(503, f"cannot be stored: {fault.strerror or fault}"), True
         head = (
             f"HTTP/1.1 {answer.status} {_WORDS.get(answer.status, 'Error')}\r\n"
             f"Content-Type: {answer.kind}\r\nContent-Length: {len(answer.body)}\r\n"
@@ -231,14 +231,14 @@ class Receiver:
             host = headers.get("host", "").lower()
             name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
             if name not in LOOPBACK:
-                raise Refused(403, "another host was asked for")
+                raise Refused(403, "wrong host")
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
             return await self._read_chunks(reader)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12:
-            raise Refused(411, "a length is needed")
+            raise Refused(411, "a length is missing")
         if int(length) > self._body:
             raise Refused(413, f"more than {self._body:,} bytes")
         return await reader.readexactly(int(length))
@@ -250,7 +250,7 @@ class Receiver:
             try:
                 length = int(line.split(b";")[0], 16)
             except ValueError:
-                raise Refused(400, "a piece without a length") from None
+                raise Refused(400, "a chunk without a length") from None
             size += length
             if length < 0 or size > self._body:
                 raise Refused(413, f"more than {self._body:,} bytes")
@@ -285,7 +285,7 @@ def _unpacked(body: bytes, headers: Mapping[str, str], longest: int) -> bytes:
     if packing == "identity":
         return body
     if packing not in ("gzip", "deflate"):
-        raise Refused(415, f"packed with {packing[:20]}; send it plain or with gzip")
+        raise Refused(415, f"compressed with {packing[:20]}; send it plain or with gzip")
     unpacker = zlib.decompressobj(wbits=47)
     try:
         plain = unpacker.decompress(body, longest)

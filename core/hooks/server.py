@@ -140,7 +140,7 @@ class IntakeServer:
         at = self._place.socket
         answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
         if isinstance(answer, dict) and answer.get("why"):
-            raise StoreError(f"{at}: the nooscope that serves there stays: {answer['why']}")
+            raise StoreError(f"{at}: another nooscope keeps serving there: {answer['why']}")
         await asyncio.to_thread(self.handler.guard.continue_numbers)
         receivers = [self._receiver(place=at, connections=_CONNECTIONS)]
         if self._port is not None:
@@ -191,7 +191,7 @@ class IntakeServer:
         try:
             return self.handler.settle(number, verdict, by, answers)
         except StoreError as error:
-            return f"it cannot be written down: {error}"
+            return f"it cannot be recorded: {error}"
 
     def _send_notice(self, address: str, notice: Mapping[str, Any]) -> None:
         post_json(address, notice, self._environment.get("NOOSCOPE_NTFY_TOKEN", ""))

@@ -116,7 +116,7 @@ class AheadOfLog:
             self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
         elif call.moment == "attention":
             if not any(ask.agent == call.agent for ask in self._asks.values()):
-                self._asks[call.agent] = HookAsk(at, one_line(call.said, 80) or "it waits for you", call.agent)
+                self._asks[call.agent] = HookAsk(at, one_line(call.said, 80) or "it is waiting for you", call.agent)
         else:
             self._asks.pop(call.agent, None)
             if call.moment == "after_tool":

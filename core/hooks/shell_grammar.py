@@ -92,7 +92,7 @@ class _Scanner:
             mark = self.text[self.at : self.at + 1]
             if mark in ("", ")"):
                 if mark != closer:
-                    raise Unreadable(f"{closer or mark} is missing or too much")
+                    raise Unreadable(f"unmatched {closer or mark}")
                 self.at += len(mark)
                 break
             operator = None if mark == "&" and self._next("&>") else _OPERATOR.match(self.text, self.at)
@@ -141,7 +141,7 @@ class _Scanner:
                 self._assignment(assignment, one)
             elif self._add_word(one, piped) == "esac":
                 if closer != ";;":
-                    raise Unreadable("a case ends that is not open")
+                    raise Unreadable("esac without a case")
                 return True
         if one.words or one.assignments or one.writes or one.here or one.reads:
             self.found.append(one)
@@ -154,7 +154,7 @@ class _Scanner:
     def _function(self, one: Simple) -> None:
         function = _FUNCTION.match(self.text, self.at)
         if not function or len(one.words) != 1:
-            raise Unreadable("a bracket is where none can be")
+            raise Unreadable("an unexpected bracket")
         self.at = function.end()
         one.words.clear()
 
@@ -173,7 +173,7 @@ class _Scanner:
         words = self._word()
         raw = self.text[start : self.at]
         if not raw:
-            raise Unreadable("a character that begins no word")
+            raise Unreadable("an unexpected character")
         if not one.words and not one.assignments and self._keyword(raw, piped):
             return raw
         if not one.words and words and _BRACES.search(raw):
@@ -196,7 +196,7 @@ class _Scanner:
                 self._word()
                 while not self._ends():
                     if not self._word():
-                        raise Unreadable("a list has no end")
+                        raise Unreadable("a list is not closed")
         elif raw == "case":
             self._blank()
             self._word()
@@ -220,7 +220,7 @@ class _Scanner:
         self._blank()
         mark = self.text[self.at : self.at + 1]
         if mark and mark in "&|<>()":
-            raise Unreadable("a list has no end")
+            raise Unreadable("a list is not closed")
         return not mark or mark in "\n;"
 
     def _branches(self) -> None:
@@ -236,7 +236,7 @@ class _Scanner:
                 if self._next("|"):
                     self.at += 1
                 elif not self._next(")") and not self._word():
-                    raise Unreadable("a branch has no end")
+                    raise Unreadable("a branch is not closed")
             self.at += 1
             before = self.at
             self.commands(";;")
@@ -276,7 +276,7 @@ class _Scanner:
             return
         elif ">" in operator:
             if not target:
-                raise Unreadable("a redirection leads nowhere")
+                raise Unreadable("a redirection has no target")
             one.writes.append(target)
         else:
             one.reads.append(target)
@@ -333,7 +333,7 @@ class _Scanner:
                 return words
             word = self._word()
             if not word:
-                raise Unreadable("an array has no end")
+                raise Unreadable("an array is not closed")
             words.extend(word)
 
     def _value(self) -> list[str]:

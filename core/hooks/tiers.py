@@ -225,7 +225,7 @@ class _Judge:
         if not self._text:
             self._text = text
         if re.search(_table()["signs"]["bomb"], text):
-            self.lift("privileged", "it starts itself again and again")
+            self.lift("privileged", "it starts itself repeatedly")
         try:
             parts = simple_commands(text)
         except Unreadable as error:
@@ -625,7 +625,7 @@ class _Judge:
         for word in files:
             plain = _plain_path(join(self._folder, word.lstrip("@")))
             if "intake" in plain and _is_under(plain, _list(_table()["paths"]["secret"])):
-                self.lift("privileged", "it reads what lets nooscope trust a caller", own=True)
+                self.lift("privileged", "it reads the secret by which nooscope trusts a caller", own=True)
 
     def _check_paths(self, entry: _Entry, words: list[str], parsed: _Words, wraps: bool) -> None:
         """Check the paths in a command that writes, and our token in any command."""

@@ -302,7 +302,7 @@ class Driver:
             for request in step.reaction.checkpoints:
                 name = free_bookmark_name(request.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
-                note = f"kept by itself: {request.pattern.replace('_', ' ')}"
+                note = f"saved automatically: {request.pattern.replace('_', ' ')}"
                 self.saved += store.keep_automatic(checkpoint, request.at, note)
         except StoreError as error:
             self._problems.append(str(error))
@@ -484,7 +484,7 @@ class Driver:
 
 
 def _is_loss(notice: str) -> bool:
-    return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
+    return not notice.endswith(("is back", "from the start")) and "compressed; reading" not in notice
 
 
 def open_recording(

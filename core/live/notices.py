@@ -26,7 +26,7 @@ TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done"
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
 _RANKS = ("needs_you", "risk", "done")  # What matters most comes first.
-_TOO_SLOW = "a notice was dropped: response.notices.command or webhook is slower than notices come"
+_TOO_SLOW = "a notice was dropped: response.notices.command or webhook is too slow for them"
 _LONGEST = 240
 
 

@@ -28,7 +28,7 @@ def run_program(words: Sequence[str]) -> str:
     try:
         done = subprocess.run(words, capture_output=True, check=True, text=True, timeout=_PATIENCE)
     except subprocess.CalledProcessError as error:
-        raise OSError(f"{words[0]} says: {(error.stderr or '').strip() or error}") from error
+        raise OSError(f"{words[0]} reports: {(error.stderr or '').strip() or error}") from error
     except subprocess.SubprocessError as error:
         raise OSError(f"{words[0]} does not answer ({error})") from error
     return done.stdout

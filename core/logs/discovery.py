@@ -34,6 +34,23 @@ from core.logs.redact.values import redact_name
 from core.logs.session import LogSession
 
 
+NO_SESSIONS = """\
+No sessions found on this machine.
+
+nooscope reads the logs that coding agents already write. To get one, install an agent and run it once:
+
+  npm install -g @anthropic-ai/claude-code    then: claude
+  npm install -g @openai/codex                then: codex
+
+Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too (`nooscope doctor` lists them). Meanwhile:
+
+  nooscope demo             watch a sample session
+  nooscope watch PATH       follow a log, even before it exists
+  nooscope replay PATH      play a saved log
+  nooscope sessions PATH    list the logs of another folder\
+"""
+
+
 class Found(msgspec.Struct, frozen=True):
     """One session on disk."""
 

@@ -234,7 +234,7 @@ class Follower:
         packed = path.with_name(path.name + ".zst")
         if old.log.format.style != "lines" or not is_file(packed):
             return
-        self._notices += [*old.notices, f"{path.name}: packed; reading {packed.name}"]
+        self._notices += [*old.notices, f"{path.name}: compressed; reading {packed.name}"]
         log = old.log._replace(path=packed)
         session = self.session.id if self.session else ""
         followed = open_tail(log, self.kit, self.settings.lines, session, old.seen_events)

@@ -230,7 +230,7 @@ def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
 def _entry(where: Where, longest: int) -> Passage:
     """One value of a record, named by a JSON pointer."""
     if where.length > LONGEST:
-        return Passage(fault="too long to look into")
+        return Passage(fault="too long to inspect")
     return _passage(Documents().raw(where), False, longest)
 
 

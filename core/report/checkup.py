@@ -233,6 +233,7 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
     now = time.time()
     every_session = find(known_agents(), environment, home, now=now, active_within=settings.follow.active_within)
     findings: list[Finding] = []
+    missing = []
     facts = []
     for agent in known_agents():
         if agent.location is None:
@@ -247,7 +248,7 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
             where = ", ".join(map(str, there))
             findings.append(Finding(agent.name, f"{count(len(sessions), 'session')}{newest} in {where}"))
         elif not barred:
-            findings.append(Finding(agent.name, "nothing here"))
+            missing.append(agent.name)
         facts.append(
             {
                 "agent": agent.name,
@@ -256,6 +257,10 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
                 "active": sum(one.active for one in sessions),
             }
         )
+    if missing:
+        findings.append(Finding("no folder", ", ".join(missing)))
+    if not every_session:
+        findings.append(Finding("sessions", "none yet: run one of these agents once; `nooscope demo` shows a sample"))
     return Section("agents", tuple(findings), facts)
 
 
@@ -357,7 +362,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
     ]
     findings.append(Finding("changed", f"{count(len(resolved.origins), 'setting')} in all"))
     faults = [*map(str, resolved.complaints), *more]
-    findings += [Finding("left out", plain(fault), "problem") for fault in faults]
+    findings += [Finding("ignored", plain(fault), "problem") for fault in faults]
     facts = {
         "files": {name: {"path": str(path), "there": is_there(path)} for name, path in files.items()},
         "changed": dict(resolved.origins),

@@ -131,9 +131,9 @@ class ChronoNav:
         if not 0 <= place <= len(self.timeline):
             raise StateError(f"the recording has {len(self.timeline)} events: there is no event {place}")
         if direction == "backward" and place > self.place:
-            raise StateError(f"place {place} lies ahead of {self.place}: ask to go forward")
+            raise StateError(f"place {place} is after {self.place}: ask to go forward")
         if direction == "forward" and place < self.place:
-            raise StateError(f"place {place} lies behind {self.place}: ask to go backward")
+            raise StateError(f"place {place} is before {self.place}: ask to go backward")
 
     def _summary_lines(self, start: int, stop: int, policy: SummaryPolicy) -> Iterable[str]:
         match policy.kind:

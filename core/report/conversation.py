@@ -273,7 +273,7 @@ _SHARE = 100.0  # Events that rates are given for.
 
 
 class Foreseen(NamedTuple):
-    """How often something fires in a hundred events: before, as foreseen, and since."""
+    """How often something fires in a hundred events: before, as predicted, and since."""
 
     name: str
     before: float
@@ -282,7 +282,7 @@ class Foreseen(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """What came is nearer to what was foreseen than to what was before."""
+        """What came is nearer to what was predicted than to what was before."""
         return abs(self.since - self.foreseen) <= abs(self.since - self.before)
 
 
@@ -352,14 +352,14 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
         more = f" and {len(change.settings) - _NAMED} more" if len(change.settings) > _NAMED else ""
         lines.append(f"{clock(change.at - start)}  {what}{more}; {count(change.events, 'event')} since")
         for row in change.rows:
-            verdict = "too early" if not change.events else "as foreseen" if row.right else "otherwise"
+            verdict = "too early" if not change.events else "as predicted" if row.right else "otherwise"
             lines.append(
                 f"  {firing_words(row.name)}: {row.before:.1f} in 100 events before, "
-                f"{row.foreseen:.1f} foreseen, {row.since:.1f} came: {verdict}"
+                f"{row.foreseen:.1f} predicted, {row.since:.1f} came: {verdict}"
             )
         if not change.rows:
             lines.append("  nothing was expected to fire differently")
-    return lines or ["no settings were applied in this session; S on the tuning screen does"]
+    return lines or ["no settings were applied in this session; S on the bench applies them"]
 
 
 def dream_lines(branch: Branch, acceptance: float) -> list[str]:
@@ -376,7 +376,7 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
         lines.append("nothing would fire differently in that order")
     if unsure:
         few = count(len(unsure), "finding")
-        lines.append(f"{few} below the strictness with which proposals are taken ({acceptance:.2f})")
+        lines.append(f"{few} below the threshold for proposals ({acceptance:.2f})")
     return lines
 
 
@@ -408,7 +408,7 @@ def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> l
     lines = [f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"]
     for branch in tree.branches():
         first, last = tree[branch.start], tree[branch.tip]
-        base = f", leaves from record {tree[branch.base].place + 1}" if branch.base is not None else ""
+        base = f", branches off at record {tree[branch.base].place + 1}" if branch.base is not None else ""
         here = " ◀ here" if branch.current else ""
         label = f"  {plain(first.label, 40)}" if first.label else ""
         lines.append(

@@ -56,7 +56,9 @@ TOOLS = {
         (),
     ),
     "session_overview": HistoryTool(
-        "What one session was asked, did, failed at, how it ended, and its commits and checks.", _SESSION, ("session",)
+        "One session: what it was asked, did and failed at, how it ended, and its commits and checks.",
+        _SESSION,
+        ("session",),
     ),
     "session_messages": HistoryTool(
         "The prompts, answers and calls of one session, by range of event numbers.",
@@ -72,7 +74,7 @@ TOOLS = {
         {**_SESSION, "file": {"type": "string", "description": "a path as the list names it"}},
         ("session",),
     ),
-    "session_cost": HistoryTool("What one session cost, and its tokens.", _SESSION, ("session",)),
+    "session_cost": HistoryTool("The cost and tokens of one session.", _SESSION, ("session",)),
 }
 
 

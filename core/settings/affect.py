@@ -49,7 +49,7 @@ class FieldSettings(Group):
     slowest: Annotated[float, Spec("How many times stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = (
         4.0
     )
-    rate_limit: Annotated[float, _rate("Most it may move on one event; twelve cross its range.")] = 0.08
+    rate_limit: Annotated[float, _rate("Maximum change per event; twelve cross its range.")] = 0.08
     on_failure: Annotated[float, _gain_spec("Raw change at a full repeated failure.")] = 0.0
     on_competing: Annotated[float, _gain_spec("Raw change at full competition of objectives.")] = 0.0
     on_pressure: Annotated[float, _gain_spec("Raw change at full time pressure.")] = 0.0
@@ -65,7 +65,7 @@ class FieldSettings(Group):
     inherits: Annotated[Mask, Spec("How a sub-agent takes it over from its parent.")] = "attenuated"
     returns: Annotated[Mask, Spec("How a parent takes it back from a sub-agent.")] = "excluded"
     contagion_limit: Annotated[
-        float, Spec("Most that other agents may shift it within a window.", 0, 0.5, 0.01, project=lower(0))
+        float, Spec("Maximum change by other agents within a window.", 0, 0.5, 0.01, project=lower(0))
     ] = 0.15
 
 
@@ -177,13 +177,13 @@ class ObservationSettings(Group):
     ] = 0.5
     edits: Annotated[int, Spec("Recent edits among which files are counted.", 2, 64, 1)] = 10
     least_files: Annotated[int, Spec("Files among recent edits before objectives compete.", 1, 64, 1)] = 4
-    cadence: Annotated[float, Spec("Prompts closer together than this press.", 1, 3600, 5, "s")] = 60.0
+    cadence: Annotated[float, Spec("Prompts closer together than this count as time pressure.", 1, 3600, 5, "s")] = 60.0
     context_share: Annotated[float, Spec("Share of the context window from which room runs out.", 0.1, 0.99, 0.01)] = (
         0.8
     )
     novelty: Annotated[float, Spec("Novelty above which an event counts as new.", 0, 0.95, 0.05)] = 0.8
-    novelty_memory: Annotated[float, Spec("How fast the worth of novelty follows its outcomes.", 0.01, 1, 0.01)] = 0.15
-    novelty_prior: Annotated[float, Spec("Worth of novelty before any outcome.", -1, 1, 0.05)] = 0.2
+    novelty_memory: Annotated[float, Spec("How fast the value of novelty follows its outcomes.", 0.01, 1, 0.01)] = 0.15
+    novelty_prior: Annotated[float, Spec("Value of novelty before any outcome.", -1, 1, 0.05)] = 0.2
     empty: Annotated[float, Spec("Uncertainty in a search that finds nothing.", 0, 1, 0.05)] = 0.4
     shift: Annotated[float, Spec("Uncertainty in a move to other paths.", 0, 1, 0.05)] = 0.5
     spike: Annotated[float, Spec("Uncertainty in a spike of the uncertainty axis.", 0, 1, 0.05)] = 0.7
@@ -230,13 +230,13 @@ class ContagionSettings(Group):
     strength: Annotated[float, Spec("Share of the gap closed in one exposure.", 0, 1, 0.05, project=lower(0))] = 0.25
     least: Annotated[float, Spec("Deviation below which nothing is passed on.", 0.01, 0.5, 0.01)] = 0.05
     gap: Annotated[float, Spec("Gap below which an exposure changes nothing.", 0, 0.5, 0.01)] = 0.03
-    window: Annotated[float, Spec("Time over which shifts are limited.", 10, 14400, 10, "s")] = 600.0
+    window: Annotated[float, Spec("Time over which changes by other agents are limited.", 10, 14400, 10, "s")] = 600.0
     memory: Annotated[float, Spec("How fast the session's mean follows its agents.", 0.01, 1, 0.01)] = 0.3
     spiral: Annotated[float, Spec("Mean deviation at which a spiral is suspected.", 0.1, 0.7, 0.01)] = 0.2
     calm: Annotated[float, Spec("Mean deviation at which the suspicion ends.", 0.01, 0.1, 0.01)] = 0.08
     suppression: Annotated[float, Spec("Share of contagion left during a spiral.", 0, 1, 0.05)] = 0.2
     paths: Annotated[int, Spec("Files whose last visitor is remembered.", 16, 65536, 16)] = 512
-    sessions: Annotated[bool, Spec("Hear of other sessions at work in the same folder.")] = True
+    sessions: Annotated[bool, Spec("Receive affect from other sessions at work in the same folder.")] = True
     recent: Annotated[float, Spec("Age of a report beyond which a session is not a neighbour.", 10, 86400, 60, "s")] = (
         1800.0
     )
@@ -262,7 +262,7 @@ class NoiseSettings(Group):
 class LineageSettings(Group):
     """The chain of every change."""
 
-    kept: Annotated[int, Spec("Entries kept at hand; older ones stay bound by their hash.", 1, 4096, 1)] = 32
+    kept: Annotated[int, Spec("Entries kept in memory; older ones stay covered by their hash.", 1, 4096, 1)] = 32
 
 
 class PromotionTarget(Group):
@@ -323,7 +323,7 @@ class DelegationTarget(Group):
     """From working alone to delegating."""
 
     base: Annotated[float, Spec("Value at rest.", 0.3, 0.7, 0.01)] = 0.5
-    low: Annotated[float, Spec("Lowest value; quarantine alone brings it to nothing.", 0, 0.3, 0.01)] = 0.05
+    low: Annotated[float, Spec("Lowest value; only quarantine sets it to 0.", 0, 0.3, 0.01)] = 0.05
     high: Annotated[float, Spec("Highest value.", 0.7, 1, 0.01)] = 0.95
     reach: Annotated[float, Spec("Change for a full deviation of cooperation.", 0, 2, 0.05)] = 1.0
 
@@ -356,9 +356,9 @@ class ModulationSettings(Group):
 class SocietySettings(Group):
     """How many minds of one session are kept awake."""
 
-    finished: Annotated[int, Spec("Finished sub-agents kept whole before they are summed up.", 0, 256, 1)] = 8
-    awake: Annotated[int, Spec("Agents kept whole at once.", 2, 1024, 1)] = 64
-    summaries: Annotated[int, Spec("Summaries of agents that are kept.", 0, 10000, 1)] = 256
+    finished: Annotated[int, Spec("Finished sub-agents kept in full before they are summed up.", 0, 256, 1)] = 8
+    awake: Annotated[int, Spec("Maximum number of agents kept in full.", 2, 1024, 1)] = 64
+    summaries: Annotated[int, Spec("Maximum number of agent summaries kept.", 0, 10000, 1)] = 256
 
 
 class AffectSettings(Group):

@@ -41,14 +41,14 @@ class NarratorSettings(Group):
     tokens: Annotated[
         int, Spec("Tokens for prose on this machine, per UTC day.", 0, 1_000_000_000, 10_000, "tokens")
     ] = 200_000
-    answer: Annotated[int, Spec("Longest answer.", 50, 8000, 50, "tokens")] = 600
-    facts: Annotated[int, Spec("Most facts sent with one request.", 5, 500, 5)] = 60
-    timeout: Annotated[float, Spec("An answer that takes longer is given up.", 0.2, 300, 1, "s")] = 20.0
+    answer: Annotated[int, Spec("Maximum length of an answer.", 50, 8000, 50, "tokens")] = 600
+    facts: Annotated[int, Spec("Maximum number of facts sent with one request.", 5, 500, 5)] = 60
+    timeout: Annotated[float, Spec("Time after which a request is abandoned.", 0.2, 300, 1, "s")] = 20.0
     retries: Annotated[int, Spec("How often one model is tried again.", 0, 5, 1)] = 1
     pause: Annotated[float, Spec("Wait before the second try; doubled for each further one.", 0, 60, 0.5, "s")] = 1.0
-    breaker: Annotated[int, Spec("Failures in a row after which a model is left alone.", 1, 100, 1)] = 3
-    rest: Annotated[float, Spec("For how long it is left alone; doubled each time.", 1, 86_400, 10, "s")] = 120.0
-    cache: Annotated[int, Spec("Most the kept answers may take.", 0, 10_000, 5, "MB")] = 20
+    breaker: Annotated[int, Spec("Failures in a row after which a model is paused.", 1, 100, 1)] = 3
+    rest: Annotated[float, Spec("How long a model is paused; doubled each time.", 1, 86_400, 10, "s")] = 120.0
+    cache: Annotated[int, Spec("Maximum size of the cached answers.", 0, 10_000, 5, "MB")] = 20
     demand: DemandSettings = DemandSettings()
 
 

@@ -66,9 +66,9 @@ class ProfileSettings(Group):
     exploration_decay: Annotated[float, Spec("Exploration lost with every step.", 0, 0.5, 0.01)] = 0.05
     time_decay: Annotated[float, Spec("Persistence and exploration lost with time.", 0, 0.05, 0.001, "/s")] = 0.0
     stagnation_window: Annotated[
-        int, Spec("Steps in a row without reward that are stagnation.", 2, 500, 1, "steps", project=lower(6))
+        int, Spec("Steps in a row without reward that count as stagnation.", 2, 500, 1, "steps", project=lower(6))
     ] = 12
-    exhaustion_threshold: Annotated[float, Spec("Effort at or under which the agent is exhausted.", 0, 0.3, 0.01)] = (
+    exhaustion_threshold: Annotated[float, Spec("Effort at or below which the agent is exhausted.", 0, 0.3, 0.01)] = (
         0.03
     )
     max_risk: Annotated[float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))] = 0.85
@@ -78,13 +78,13 @@ class ProfileSettings(Group):
     max_steps: Annotated[
         int, Spec("Steps after which the fuse ends every episode.", 5, 100_000, 10, "steps", project=lower(100))
     ] = 1000
-    stagnation_floor: Annotated[float, Spec("Effort at or under which stagnation halts.", 0, 1, 0.01)] = 0.2
+    stagnation_floor: Annotated[float, Spec("Effort at or below which stagnation halts.", 0, 1, 0.01)] = 0.2
     stagnation_effort_scale: Annotated[float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)] = 0.5
     stagnation_persistence_scale: Annotated[
         float, Spec("Factor on granted persistence during stagnation.", 0, 1, 0.05)
     ] = 0.5
-    effort_dip: Annotated[float, Spec("Effort under which recovering begins.", 0, 1, 0.01)] = 0.3
-    persistence_dip: Annotated[float, Spec("Persistence under which recovering begins.", 0, 1, 0.01)] = 0.3
+    effort_dip: Annotated[float, Spec("Effort below which recovering begins.", 0, 1, 0.01)] = 0.3
+    persistence_dip: Annotated[float, Spec("Persistence below which recovering begins.", 0, 1, 0.01)] = 0.3
     inertia: Annotated[float, Spec("Share of the old budget that each step keeps.", 0.01, 0.99, 0.01)] = 0.85
 
 
@@ -92,9 +92,9 @@ class InputSettings(Group):
     """From tool uses to reward, urgency and difficulty."""
 
     confirmed: Annotated[float, Spec("Reward of a passing test run, a build or a commit.", 0, 1, 0.05)] = 1.0
-    edited: Annotated[float, Spec("Reward of an edit that went through.", 0, 1, 0.05)] = 0.5
-    ran: Annotated[float, Spec("Reward of a command that ran well.", 0, 1, 0.05)] = 0.4
-    delegated: Annotated[float, Spec("Reward of a delegation that came back well.", 0, 1, 0.05)] = 0.4
+    edited: Annotated[float, Spec("Reward of a successful edit.", 0, 1, 0.05)] = 0.5
+    ran: Annotated[float, Spec("Reward of a successful command.", 0, 1, 0.05)] = 0.4
+    delegated: Annotated[float, Spec("Reward of a successful delegation.", 0, 1, 0.05)] = 0.4
     looked: Annotated[float, Spec("Reward of a read or a search that found something.", 0, 1, 0.05)] = 0.3
     noted: Annotated[float, Spec("Reward of a plan or of an unknown tool.", 0, 1, 0.05)] = 0.1
     waited: Annotated[float, Spec("Reward of waiting that did not fail.", 0, 1, 0.05)] = 0.05
@@ -112,7 +112,7 @@ class InputSettings(Group):
     loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4
     streak_limit: Annotated[int, Spec("Failures in a row that make full difficulty.", 1, 50, 1, "calls")] = 4
     failure_rate: Annotated[float, Spec("Difficulty of a window in which every command failed.", 0, 1, 0.05)] = 0.5
-    cadence: Annotated[float, Spec("Urgency of prompts that follow each other at once.", 0, 1, 0.05)] = 0.3
+    cadence: Annotated[float, Spec("Urgency of prompts that follow each other immediately.", 0, 1, 0.05)] = 0.3
     cadence_time: Annotated[float, Spec("Time between prompts that halves the urgency.", 1, 3600, 1, "s")] = 60.0
     interrupted: Annotated[float, Spec("Urgency added by each interruption in an episode.", 0, 1, 0.05)] = 0.2
 
@@ -121,18 +121,20 @@ class GovernorEpisodeSettings(Group):
     """Memory of governed episodes."""
 
     kept: Annotated[int, Spec("Ended episodes that are remembered.", 1, 1000, 1, "episodes")] = 32
-    points: Annotated[int, Spec("Points a remembered trajectory has at most.", 8, 512, 1, "points")] = 32
+    points: Annotated[int, Spec("Maximum number of points of a remembered trajectory.", 8, 512, 1, "points")] = 32
 
 
 class GovernorSettings(Group):
     """Bounded agency: whose figures govern, and what they are."""
 
-    profile: Annotated[ProfileName, Spec("Whose figures govern: our own below, or a published profile.")] = "observing"
+    profile: Annotated[ProfileName, Spec("The governor's values: the settings below, or a published profile.")] = (
+        "observing"
+    )
     tempo: Annotated[
         float,
         Spec("Seconds between an agent's actions that count as one second of a published profile.", 1, 600, 1, "s"),
     ] = 15.0
-    override: Annotated[dict[str, float], Spec("Figures that replace those of the chosen profile, by name.")] = {}
+    override: Annotated[dict[str, float], Spec("Values that replace those of the chosen profile, by name.")] = {}
     observing: ProfileSettings = ProfileSettings()
     appraisal: AppraisalSettings = AppraisalSettings()
     weights: WeightSettings = WeightSettings()
@@ -147,4 +149,4 @@ class GovernorSettings(Group):
             ProfileSettings.parse(self.override)
         except Invalid as error:
             faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
-            raise ValueError(f"override names a figure that cannot be used: {faults}") from None
+            raise ValueError(f"override has a value that cannot be used: {faults}") from None

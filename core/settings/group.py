@@ -53,7 +53,7 @@ class Trust(NamedTuple):
             "lower": f"may only lower it, down to {self.limit:g}",
             "higher": f"may only raise it, up to {self.limit:g}",
             "on": "may only turn it on",
-            "fewer": "may only leave some out",
+            "fewer": "may only remove entries",
         }[self.way]
 
 

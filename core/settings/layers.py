@@ -82,11 +82,11 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
     except FileNotFoundError:
         return empty, ()
     except (OSError, UnicodeDecodeError) as error:
-        return empty, (Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are left out"),)
+        return empty, (Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are ignored"),)
     except RecursionError:
-        return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are left out"),)
+        return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are ignored"),)
     except ValueError as error:
-        return empty, (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)
+        return empty, (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are ignored"),)
     lines = key_lines(text)
     values = tuple(Given(name, value, _line(lines, name.removeprefix(start))) for name, value in leaves)
     return Layer(origin, values, owner), ()
@@ -116,7 +116,7 @@ def read_assignments(assignments: Iterable[str]) -> tuple[Layer, tuple[Complaint
         name, equals, text = assignment.partition("=")
         name = name.strip()
         if not equals:
-            complaints.append(Complaint("--set", 0, name, "wants the form NAME=VALUE"))
+            complaints.append(Complaint("--set", 0, name, "must have the form NAME=VALUE"))
         else:
             values.append(Given(name, _parse_text(text.strip(), tunables().get(name))))
     return Layer("--set", tuple(values)), tuple(complaints)
@@ -195,16 +195,16 @@ class _Taken(NamedTuple):
 
 
 def _trust_problem(entry: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
-    """Return why a project's value is left out, or a blank text."""
+    """Return why a project's value is ignored, or a blank text."""
     tunable = tunables()[entry.name]
     below = chosen.get(entry.name)
     standing = below[-1].value if below else tunable.default
     if tunable.trust.allows(value, standing):
         return ""
     if tunable.trust.way == "never":
-        return "only your own settings may set it; a project's value is left out"
+        return "only your own settings may set it; a project's value is ignored"
     allowed = tunable.trust.sentence_end()
-    return f"{_short_repr(entry.value)} is left out: it is {_short_repr(standing)}, and a project {allowed}"
+    return f"{_short_repr(entry.value)} is ignored: it is {_short_repr(standing)}, and a project {allowed}"
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -264,7 +264,7 @@ def _check_entry(entry: Given) -> tuple[str, Any]:
         return "", check_value(field_of(entry.name).hint, entry.value, strict=tunable.kind != "table")
     except Invalid as error:
         detail = _fault_detail(error.errors()[0]) if tunable.kind == "table" and not tunable.words else ""
-        return f"{_short_repr(entry.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
+        return f"{_short_repr(entry.value)} is not allowed; it must be {tunable.allowed()}{detail}", None
 
 
 _WHOLE = frozenset(("tuple_type", "list_type", "dict_type", "model_type"))
@@ -310,7 +310,7 @@ def _withdraw(misfit: _Misfit, chosen: dict[str, list[_Taken]]) -> Complaint:
     layer, entry, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
-    problem = f"{_short_repr(entry.value)} does not fit the rest: {misfit}"
+    problem = f"{_short_repr(entry.value)} conflicts with other settings: {misfit}"
     return Complaint(layer.origin, entry.line, culprit, problem)
 
 

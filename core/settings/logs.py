@@ -10,17 +10,17 @@ from core.settings.group import Group, Spec, lower
 class HostsSettings(Group):
     """Sessions of many hosts on one NATS server; limits are fixed when the stream is created."""
 
-    keep: Annotated[float, Spec("The stream forgets events older than this.", 0.01, 3650, 1, "days")] = 30.0
+    keep: Annotated[float, Spec("The stream deletes events older than this.", 0.01, 3650, 1, "days")] = 30.0
     most: Annotated[
-        float, Spec("The stream forgets its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB")
+        float, Spec("The stream deletes its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB")
     ] = 0.0
     replicas: Annotated[int, Spec("Servers of a NATS cluster that store each event.", 1, 5, 1)] = 1
-    window: Annotated[float, Spec("For so long the server itself drops an event sent again.", 1, 86_400, 10, "s")] = (
-        120.0
-    )
+    window: Annotated[
+        float, Spec("Time within which the server drops an event that is sent twice.", 1, 86_400, 10, "s")
+    ] = 120.0
     within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
-    batch: Annotated[int, Spec("Events sent before answers are waited for.", 1, 10_000, 50)] = 500
-    sign: Annotated[float, Spec("Time between two signs of life of a host.", 0.5, 600, 1, "s")] = 10.0
+    batch: Annotated[int, Spec("Events sent before waiting for answers.", 1, 10_000, 50)] = 500
+    sign: Annotated[float, Spec("Time between two heartbeats of a host.", 0.5, 600, 1, "s")] = 10.0
     ssh: Annotated[tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")] = (
         "ssh",
     )
@@ -33,7 +33,7 @@ class LineSettings(Group):
     longest: Annotated[
         int, Spec("A line longer than this is skipped and counted.", 65_536, 1024 * 1024 * 1024, 65_536, "bytes")
     ] = 64 * 1024 * 1024
-    chunk: Annotated[int, Spec("How much of a file is read in one go.", 4096, 64 * 1024 * 1024, 4096, "bytes")] = (
+    chunk: Annotated[int, Spec("How much of a file is read at once.", 4096, 64 * 1024 * 1024, 4096, "bytes")] = (
         256 * 1024
     )
     head: Annotated[
@@ -41,7 +41,7 @@ class LineSettings(Group):
         Spec("How much of a file's beginning is looked at to recognise its format.", 4096, 1024 * 1024, 4096, "bytes"),
     ] = 65_536
     faults: Annotated[
-        int, Spec("How many faults of a log are kept whole; the rest are only counted.", 1, 10_000, 10)
+        int, Spec("How many faults of a log are kept in full; the rest are only counted.", 1, 10_000, 10)
     ] = 100
 
 
@@ -63,13 +63,12 @@ class ContextWindowSettings(Group):
     """How large an agent's context may grow."""
 
     default_window: Annotated[
-        int,
-        Spec("Context window of a model that no table knows.", 1000, 10_000_000, 1000, "tokens", project=lower(32_000)),
+        int, Spec("Context window of an unknown model.", 1000, 10_000_000, 1000, "tokens", project=lower(32_000))
     ] = 200_000
     extended_window: Annotated[
         int,
         Spec(
-            "Context window of a model seen beyond its usual window.",
+            "Context window of a model that exceeded its usual window.",
             1000,
             20_000_000,
             1000,
@@ -82,8 +81,8 @@ class ContextWindowSettings(Group):
 class TableSettings(Group):
     """The user's own tables."""
 
-    tools: Annotated[str, Spec("A file with tool names of your own, added to ours.")] = ""
-    models: Annotated[str, Spec("A file with windows and prices of your own, added to ours.")] = ""
+    tools: Annotated[str, Spec("A file with your own tool names, added to the built-in ones.")] = ""
+    models: Annotated[str, Spec("A file with your own context windows and prices, added to the built-in ones.")] = ""
 
 
 class IngestSettings(Group):

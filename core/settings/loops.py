@@ -13,7 +13,7 @@ Limit = Annotated[int, Spec(ge=0, le=10_000)]
 class RepeatSettings(Group):
     """Repeated calls with the same results."""
 
-    enabled: Annotated[bool, Spec("Detect equal calls with equal results.", project=ON)] = True
+    enabled: Annotated[bool, Spec("Detect identical calls with identical results.", project=ON)] = True
     times: Annotated[int, Spec("Times one call repeats in a row before it is a loop.", 2, 100, 1, project=lower(3))] = 6
     rounds: Annotated[
         int, Spec("Times a round of several calls repeats before it is a loop.", 2, 100, 1, project=lower(2))
@@ -28,7 +28,7 @@ class FailingSettings(Group):
     times: Annotated[
         int, Spec("Failures without a good edit or check before they are a loop.", 2, 100, 1, project=lower(3))
     ] = 12
-    linger: Annotated[int, Spec("Calls without a failure after which it is over.", 1, 100, 1)] = 10
+    linger: Annotated[int, Spec("Calls without a failure after which the loop is over.", 1, 100, 1)] = 10
 
 
 class OscillationSettings(Group):
@@ -39,7 +39,7 @@ class OscillationSettings(Group):
         int, Spec("Times an edit is undone or redone before it is a loop.", 1, 100, 1, project=lower(2))
     ] = 3
     kept: Annotated[int, Spec("Edits remembered at a time.", 4, 512, 4)] = 64
-    linger: Annotated[int, Spec("Calls after the last undone edit until it is over.", 1, 100, 1)] = 10
+    linger: Annotated[int, Spec("Calls after the last undone edit until the loop is over.", 1, 100, 1)] = 10
 
 
 class RetestSettings(Group):
@@ -55,7 +55,7 @@ class ReworkSettings(Group):
 
     enabled: Annotated[bool, Spec("Detect files that are edited again and again.", project=ON)] = True
     times: Annotated[int, Spec("Edits of files edited before until it is a loop.", 2, 200, 1)] = 8
-    failures: Annotated[int, Spec("Failures of any kind beside them, at least.", 0, 100, 1)] = 2
+    failures: Annotated[int, Spec("Minimum number of failures of any kind besides them.", 0, 100, 1)] = 2
     kept: Annotated[int, Spec("Files remembered at a time.", 4, 512, 4)] = 64
 
 
@@ -63,8 +63,8 @@ class StalledSettings(Group):
     """Calls that bring nothing new."""
 
     enabled: Annotated[bool, Spec("Detect calls that bring nothing new.", project=ON)] = True
-    window: Annotated[int, Spec("Calls looked back on.", 4, 200, 1)] = 20
-    times: Annotated[int, Spec("Calls of those that brought nothing new until it is a loop.", 2, 200, 1)] = 16
+    window: Annotated[int, Spec("How many of the last calls are checked.", 4, 200, 1)] = 20
+    times: Annotated[int, Spec("How many of those must bring nothing new.", 2, 200, 1)] = 16
     kept: Annotated[int, Spec("Results, edits and files remembered at a time.", 16, 8192, 16)] = 512
 
 
@@ -78,7 +78,7 @@ class LoopSettings(Group):
     rework: ReworkSettings = ReworkSettings()
     stalled: StalledSettings = StalledSettings()
     growth: Annotated[
-        float, Spec("Report a loop again when it grew this many times.", 1.1, 10, 0.1, project=lower(1.5))
+        float, Spec("Report a loop again when its count has grown by this factor.", 1.1, 10, 0.1, project=lower(1.5))
     ] = 2.0
     cooldown: Annotated[
         float, Spec("Seconds before a loop that comes back is reported again.", 0, 7200, 10, "s", project=lower(60))

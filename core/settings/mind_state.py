@@ -10,11 +10,11 @@ from core.settings.group import PROJECT, Group, Spec, lower
 class MoodSettings(Group):
     """How fast pleasure, arousal and dominance follow the work."""
 
-    pleasure_rise: Annotated[float, Spec("Most that pleasure may rise in one gamma tick.", 0.005, 0.5, 0.005)] = 0.05
-    pleasure_fall: Annotated[float, Spec("Most that pleasure may fall in one gamma tick.", 0.005, 0.5, 0.005)] = 0.08
-    arousal_step: Annotated[float, Spec("Most that arousal may move in one gamma tick.", 0.005, 0.5, 0.005)] = 0.1
-    dominance_rise: Annotated[float, Spec("Most that dominance may rise in one gamma tick.", 0.005, 0.5, 0.005)] = 0.03
-    dominance_fall: Annotated[float, Spec("Most that dominance may fall in one gamma tick.", 0.005, 0.5, 0.005)] = 0.05
+    pleasure_rise: Annotated[float, Spec("Maximum rise of pleasure per gamma tick.", 0.005, 0.5, 0.005)] = 0.05
+    pleasure_fall: Annotated[float, Spec("Maximum fall of pleasure per gamma tick.", 0.005, 0.5, 0.005)] = 0.08
+    arousal_step: Annotated[float, Spec("Maximum change of arousal per gamma tick.", 0.005, 0.5, 0.005)] = 0.1
+    dominance_rise: Annotated[float, Spec("Maximum rise of dominance per gamma tick.", 0.005, 0.5, 0.005)] = 0.03
+    dominance_fall: Annotated[float, Spec("Maximum fall of dominance per gamma tick.", 0.005, 0.5, 0.005)] = 0.05
     rate_neutral: Annotated[float, Spec("Event rate at which arousal is neutral.", 1, 120, 1, "events/min")] = 12.0
     rate_window: Annotated[float, Spec("How slowly the measured event rate follows.", 5, 600, 5, "s")] = 60.0
     urgency_weight: Annotated[float, Spec("How much the most urgent stimulus adds to arousal.", 0, 1, 0.05)] = 0.6
@@ -37,7 +37,7 @@ class RegimeSettings(Group):
         0.25
     )
     progress_enter: Annotated[
-        float, Spec("Most failing commands with which implementation counts as progress.", 0, 1, 0.05)
+        float, Spec("Maximum share of failing commands with which implementation counts as progress.", 0, 1, 0.05)
     ] = 0.2
     least_events: Annotated[int, Spec("Events the short window needs before failures count.", 1, 50, 1)] = 4
     least_failures: Annotated[int, Spec("Recent failures without which it is never turbulence.", 1, 50, 1)] = 2
@@ -81,7 +81,7 @@ class ForecastSettings(Group):
     lean: Annotated[float, Spec("How far a chance below that of all calls is drawn towards it.", 0, 1, 0.05)] = 0.25
     least: Annotated[float, Spec("Lowest predicted chance of failing.", 0, 0.5, 0.01)] = 0.06
     memory: Annotated[int, Spec("Calls after which a table halves its counts and so forgets.", 8, 1024, 8)] = 64
-    classes: Annotated[int, Spec("How many kinds of call are kept; the longest unused goes.", 4, 512, 4)] = 64
+    classes: Annotated[int, Spec("How many kinds of call are kept; the one unused longest is dropped.", 4, 512, 4)] = 64
     smoothing: Annotated[float, Spec("Weight of the newest score in the accuracy shown.", 0.005, 1, 0.005)] = 0.05
     slow_smoothing: Annotated[
         float, Spec("Weight of the newest score in the accuracy compared with.", 0.001, 1, 0.001)
@@ -111,9 +111,9 @@ class EpisodeSettings(Group):
         float, Spec("Weight of the same task in how alike episodes are.", 0, 1, 0.05, project=PROJECT)
     ] = 0.3
     recency_ticks: Annotated[int, Spec("Age at which an episode counts half.", 100, 1_000_000, 100, "ticks")] = 10_000
-    top_k: Annotated[int, Spec("How many past episodes a recall gives.", 1, 50, 1, project=PROJECT)] = 5
+    top_k: Annotated[int, Spec("How many past episodes a recall returns.", 1, 50, 1, project=PROJECT)] = 5
     token_budget: Annotated[
-        int, Spec("Most tokens the recalled lines may take.", 10, 10_000, 10, "tokens", project=PROJECT)
+        int, Spec("Maximum number of tokens of the recalled lines.", 10, 10_000, 10, "tokens", project=PROJECT)
     ] = 200
     capacity: Annotated[int, Spec("How many episodes of this session are kept.", 8, 2000, 8)] = 128
     remembered: Annotated[int, Spec("How many episodes of saved sessions are looked at.", 0, 20_000, 100)] = 1000
@@ -122,16 +122,16 @@ class EpisodeSettings(Group):
     open_size: Annotated[int, Spec("How many actions and folders an open episode may name.", 8, 512, 8)] = 64
     signature_size: Annotated[int, Spec("How many actions and folders a closed episode keeps.", 2, 64, 1)] = 12
     summary_size: Annotated[int, Spec("How many actions and folders a summary keeps.", 1, 64, 1)] = 6
-    trace_length: Annotated[int, Spec("How many last calls a full episode lists.", 0, 200, 4)] = 24
+    trace_length: Annotated[int, Spec("How many of its last calls a full episode lists.", 0, 200, 4)] = 24
     proof_weight: Annotated[float, Spec("Weight of a passing or failing test, build or commit.", 0, 10, 0.5)] = 2.0
     edit_weight: Annotated[float, Spec("Weight of a successful edit.", 0, 10, 0.25)] = 0.5
     setback_weight: Annotated[float, Spec("Weight of a failing, rejected or interrupted call.", 0, 10, 0.25)] = 1.0
-    verdict: Annotated[float, Spec("Mean weight a call from which an episode is gain or loss.", 0, 2, 0.05)] = 0.1
+    verdict: Annotated[float, Spec("Mean weight per call from which an episode is a gain or loss.", 0, 2, 0.05)] = 0.1
     playbook_cases: Annotated[
-        int, Spec("Episodes that a line of the playbook rests on at least.", 2, 100, 1, "episodes")
+        int, Spec("Minimum number of episodes behind a line of the playbook.", 2, 100, 1, "episodes")
     ] = 3
     playbook_share: Annotated[float, Spec("Share of them that must have gone the same way.", 0.5, 1, 0.05)] = 0.7
-    playbook_size: Annotated[int, Spec("Lines of the playbook.", 0, 64, 1, "lines")] = 8
+    playbook_size: Annotated[int, Spec("Maximum number of lines of the playbook.", 0, 64, 1, "lines")] = 8
 
 
 class TierSettings(Group):
@@ -170,7 +170,7 @@ class TierSettings(Group):
     daily_tokens: Annotated[
         int,
         Spec(
-            "Tokens a day may take, cache reads left out; 0 sets no limit.",
+            "Daily budget in tokens, without cache reads; 0 for no limit.",
             0,
             10_000_000_000,
             100_000,
@@ -182,16 +182,10 @@ class TierSettings(Group):
         float, Spec("Share of the daily budget from which no large model is due.", 0.1, 1, 0.05)
     ] = 0.7
     no_model_from: Annotated[float, Spec("Share of the daily budget from which no model is due.", 0.1, 1, 0.05)] = 0.9
-    gate_base: Annotated[float, Spec("The gate's threshold before anything bends it.", 0.01, 1, 0.01)] = 0.3
+    gate_base: Annotated[float, Spec("The gate's threshold before adjustments.", 0.01, 1, 0.01)] = 0.3
     gate_confidence: Annotated[float, Spec("How much confidence raises the gate.", 0, 2, 0.05)] = 0.5
     confidence_pace: Annotated[
-        float,
-        Spec(
-            "Share of the way to the confidence felt that the gate's own goes with an event, before affect.",
-            0.05,
-            1,
-            0.05,
-        ),
+        float, Spec("How fast the gate's confidence follows the agent's with each event, before affect.", 0.05, 1, 0.05)
     ] = 0.5
     gate_vitality: Annotated[float, Spec("How much lost vitality lowers the gate.", 0, 1, 0.05)] = 0.3
     gate_arousal: Annotated[float, Spec("How much arousal of either sign lowers the gate.", 0, 1, 0.05)] = 0.2

@@ -190,7 +190,9 @@ class TimeSettings(Group):
     """How much of the wall clock the agent lives through."""
 
     cap: Annotated[float, Spec("Longest pause that still counts in full.", 1, 120, 1, "s")] = 30.0
-    freeze: Annotated[float, Spec("A pause longer than this counts as no time at all.", 120, 3600, 10, "s")] = 180.0
+    freeze: Annotated[float, Spec("A pause longer than this does not count as time at all.", 120, 3600, 10, "s")] = (
+        180.0
+    )
 
 
 class CommanderSettings(Group):
@@ -198,16 +200,18 @@ class CommanderSettings(Group):
 
     short: Annotated[float, Spec("Length of the window that shows spikes.", 30, 1200, 30, "s")] = 300.0
     medium: Annotated[float, Spec("Length of the window that shows trends.", 1200, 14400, 60, "s")] = 1800.0
-    most: Annotated[int, Spec("Most events a window remembers.", 50, 20000, 50)] = 2000
+    most: Annotated[int, Spec("Maximum number of events in a window.", 50, 20000, 50)] = 2000
     stagnation_events: Annotated[int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)] = 3
     wandering_share: Annotated[
-        float, Spec("Share of reads and searches that is wandering, without edits.", 0, 1, 0.05)
+        float, Spec("Share of reads and searches that counts as wandering, without edits.", 0, 1, 0.05)
     ] = 0.70
-    exploration_share: Annotated[float, Spec("Share of reads and searches that is exploration.", 0, 1, 0.05)] = 0.60
+    exploration_share: Annotated[float, Spec("Share of reads and searches that counts as exploration.", 0, 1, 0.05)] = (
+        0.60
+    )
     implementation_share: Annotated[
-        float, Spec("Share of edits and shell commands that is implementation.", 0, 1, 0.05)
+        float, Spec("Share of edits and shell commands that counts as implementation.", 0, 1, 0.05)
     ] = 0.50
-    delegation_share: Annotated[float, Spec("Share of delegated work that is delegation.", 0, 1, 0.05)] = 0.30
+    delegation_share: Annotated[float, Spec("Share of delegated work that counts as delegation.", 0, 1, 0.05)] = 0.30
     trial_alternations: Annotated[
         int, Spec("Changes between editing and running that make a trial loop.", 1, 20, 1, project=lower(2))
     ] = 3
@@ -239,8 +243,8 @@ class EmotionSettings(Group):
     long_prompt: Annotated[
         int, Spec("A prompt longer than this lowers seeking and raises confidence.", 0, 10000, 10, "characters")
     ] = 100
-    compaction_relief: Annotated[float, Spec("Share of fatigue that a compaction takes away.", 0, 1, 0.05)] = 0.5
-    disruption_flow: Annotated[float, Spec("Least flow that a signal can disrupt.", 0, 1, 0.05)] = 0.3
+    compaction_relief: Annotated[float, Spec("Share of fatigue that a compaction removes.", 0, 1, 0.05)] = 0.5
+    disruption_flow: Annotated[float, Spec("Minimum flow that a signal can disrupt.", 0, 1, 0.05)] = 0.3
     disruption_share: Annotated[float, Spec("Flow lost for each unit of the strongest signal.", 0, 1, 0.05)] = 0.3
     remembered: Annotated[int, Spec("Recent events that can explain a value.", 4, 1000, 4)] = 64
     trend: Annotated[float, Spec("How far back a trend looks.", 5, 1800, 5, "s", project=PROJECT)] = 60.0
@@ -271,7 +275,7 @@ class AmbientSettings(Group):
     low: Annotated[float, Spec("Lowest threshold.", 0, 0.5, 0.01)] = 0.25
     high: Annotated[float, Spec("Highest threshold.", 0.5, 1, 0.01)] = 0.85
     ignore_below: Annotated[
-        float, Spec("Values under this do not move the baseline, fatigue excepted.", 0, 0.5, 0.01)
+        float, Spec("Values below this do not move the baseline, except for fatigue.", 0, 0.5, 0.01)
     ] = 0.05
     offset: OffsetSettings = OffsetSettings()
 
@@ -287,7 +291,7 @@ class FactSettings(Group):
 
     recent: Annotated[int, Spec("Actions among which stale results and edits are counted.", 3, 50, 1)] = 10
     failing: Annotated[int, Spec("Actions among which failures are counted.", 3, 100, 1)] = 20
-    kept: Annotated[int, Spec("Calls, results, errors and files remembered, of each.", 16, 4096, 16)] = 256
+    kept: Annotated[int, Spec("How many calls, results, errors and files are remembered, of each.", 16, 4096, 16)] = 256
 
 
 class NeuronSettings(Group):
@@ -299,18 +303,18 @@ class NeuronSettings(Group):
 class MetaSettings(Group):
     """How the meta neuron bends the thresholds of the others."""
 
-    buffer: Annotated[int, Spec("Firings it looks back on.", 4, 200, 1)] = 20
+    buffer: Annotated[int, Spec("How many past firings it uses.", 4, 200, 1)] = 20
     danger: Annotated[float, Spec("Share of frustrated events above which the place is dangerous.", 0.4, 1, 0.05)] = 0.5
     safe: Annotated[float, Spec("Share of frustrated events below which it is safe.", 0, 0.4, 0.05)] = 0.2
-    step: Annotated[float, Spec("How far a threshold moves with one event.", 0, 0.2, 0.01)] = 0.03
-    bound: Annotated[float, Spec("How far a threshold may be moved at most.", 0, 0.5, 0.01)] = 0.15
-    stuck_frustration: Annotated[float, Spec("Frustration above which trial and error is being stuck.", 0, 1, 0.05)] = (
-        0.25
-    )
+    step: Annotated[float, Spec("Change of a threshold per event.", 0, 0.2, 0.01)] = 0.03
+    bound: Annotated[float, Spec("Maximum change of a threshold.", 0, 0.5, 0.01)] = 0.15
+    stuck_frustration: Annotated[
+        float, Spec("Frustration above which trial and error counts as stuck.", 0, 1, 0.05)
+    ] = 0.25
     stuck_failures: Annotated[
-        int, Spec("Failures in a row, of any kind, that are being stuck; 0 for never.", 0, 100, 1)
+        int, Spec("Failures in a row, of any kind, that count as stuck; 0 for never.", 0, 100, 1)
     ] = 6
-    deep_flow: Annotated[float, Spec("Flow above which implementation is deep work.", 0, 1, 0.05)] = 0.15
+    deep_flow: Annotated[float, Spec("Flow above which implementation counts as deep work.", 0, 1, 0.05)] = 0.15
 
 
 class HeatmapSettings(Group):
@@ -319,8 +323,8 @@ class HeatmapSettings(Group):
     fade: Annotated[float, Spec("Work time in which a visit fades to about a third.", 60, 86400, 60, "s")] = 7200.0
     top: Annotated[int, Spec("Hottest paths that make up the context.", 2, 20, 1)] = 5
     shift: Annotated[float, Spec("Share of new hot paths above which the context has shifted.", 0, 0.95, 0.05)] = 0.5
-    leaves: Annotated[int, Spec("Most paths remembered; the coldest are forgotten.", 32, 20000, 32)] = 512
-    targets: Annotated[int, Spec("Most paths of one tool use that are counted.", 1, 1000, 1)] = 32
+    leaves: Annotated[int, Spec("Maximum number of paths; the coldest are forgotten.", 32, 20000, 32)] = 512
+    targets: Annotated[int, Spec("Maximum number of paths counted per tool use.", 1, 1000, 1)] = 32
     shown: Annotated[int, Spec("Hottest paths the tree shows.", 5, 500, 5, project=PROJECT)] = 40
 
 

@@ -16,17 +16,19 @@ LocalAddress = Annotated[
 class AdviceSettings(Group):
     """Advice to an agent whose hooks were installed with --advise or --guard."""
 
-    level: Annotated[Literal["off", "hint", "full"], Spec("Nothing, only loops and halts, or all that is due.")] = (
-        "hint"
-    )
+    level: Annotated[
+        Literal["off", "hint", "full"], Spec("Advice the agent gets: none, only for loops and halts, or all.")
+    ] = "hint"
     urgent: Annotated[int, Spec("Priority at which advice counts as urgent for a hint.", 0, 255, 5)] = 200
-    rest: Annotated[int, Spec("Acts for which a rule stays silent after it spoke; doubles each time.", 1, 1000, 1)] = 10
+    rest: Annotated[
+        int, Spec("Actions for which a rule stays silent after it fired; doubles each time.", 1, 1000, 1)
+    ] = 10
     kept: Annotated[int, Spec("Sentences remembered, so that none is sent twice.", 10, 10_000, 10)] = 500
     silence: Annotated[
         float, Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1)
     ] = 0.0
-    seed: Annotated[int, Spec("Seed of that chance; the same one withholds the same advice.", 0, 10**9, 1)] = 0
-    within: Annotated[int, Spec("Acts within which the same trouble counts as having come back.", 1, 200, 1)] = 10
+    seed: Annotated[int, Spec("Random seed; the same seed withholds the same advice.", 0, 10**9, 1)] = 0
+    within: Annotated[int, Spec("Actions within which the same problem counts as having come back.", 1, 200, 1)] = 10
 
 
 class GuardSettings(Group):
@@ -35,7 +37,7 @@ class GuardSettings(Group):
     read: Annotated[tuple[str, ...], Spec("Further tools that only read, by name or pattern.")] = ()
     write: Annotated[tuple[str, ...], Spec("Further tools that write, by name or pattern.")] = ()
     privileged: Annotated[tuple[str, ...], Spec("Further tools that need you, by name or pattern.")] = ()
-    commands: Annotated[tuple[str, ...], Spec("Patterns of commands that need you, beside destructive ones.")] = (
+    commands: Annotated[tuple[str, ...], Spec("Patterns of commands that need you, besides destructive ones.")] = (
         "sudo *",
         "su *",
         "doas *",
@@ -61,9 +63,9 @@ class GuardSettings(Group):
     wait: Annotated[
         float, Spec("How long a call waits for your answer before the agent asks itself.", 0, 500, 1, "s")
     ] = 20.0
-    steps: Annotated[bool, Spec("A halt for the number of steps alone stops writing too.")] = False
+    steps: Annotated[bool, Spec("A halt caused only by the number of steps also blocks writes.")] = False
     tool_trust: Annotated[
-        float, Spec("Trust that a call needs, computed by the model, at which writing needs you.", 0, 1, 0.05)
+        float, Spec("Trust required of a call, computed by the model, from which writing needs you.", 0, 1, 0.05)
     ] = 0.6
     quarantine: Annotated[bool, Spec("While the agent's affect is quarantined, writing needs your approval.")] = True
     executing: Annotated[
@@ -119,24 +121,28 @@ class ScoringSettings(Group):
     mismatch: Annotated[
         float, Spec("Factor on a score in a state that is not the method's.", 0, 1, 0.05, project=higher(0.6))
     ] = 0.3
-    low: Annotated[float, Spec("Rest of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = 2400.0
-    medium: Annotated[float, Spec("Rest of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))] = (
-        1200.0
+    low: Annotated[float, Spec("Cooldown of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = (
+        2400.0
     )
-    high: Annotated[float, Spec("Rest of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = 300.0
-    recovery: Annotated[float, Spec("Power with which a method comes back over its rest.", 0.5, 6, 0.5)] = 2.0
+    medium: Annotated[
+        float, Spec("Cooldown of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))
+    ] = 1200.0
+    high: Annotated[float, Spec("Cooldown of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = (
+        300.0
+    )
+    recovery: Annotated[float, Spec("Exponent with which a method recovers during its cooldown.", 0.5, 6, 0.5)] = 2.0
 
 
 class ResponseEscalationSettings(Group):
     """How much each trouble presses towards asking the person."""
 
-    compound: Annotated[float, Spec("How much frustration with seeking presses.", 0, 4, 0.1)] = 0.8
-    frustration: Annotated[float, Spec("How much frustration alone presses.", 0, 4, 0.1)] = 0.5
-    seeking: Annotated[float, Spec("How much seeking alone presses.", 0, 4, 0.1)] = 0.25
-    uncertainty: Annotated[float, Spec("How much uncertainty presses.", 0, 4, 0.1)] = 0.25
-    fatigue: Annotated[float, Spec("How much fatigue presses.", 0, 4, 0.1)] = 0.3
-    loop: Annotated[float, Spec("How much going round in circles presses.", 0, 4, 0.1, project=higher(1.5))] = 1.0
-    halt: Annotated[float, Spec("How much a governor that would halt presses.", 0, 1, 0.05, project=higher(1))] = 0.7
+    compound: Annotated[float, Spec("Weight of frustration together with seeking.", 0, 4, 0.1)] = 0.8
+    frustration: Annotated[float, Spec("Weight of frustration alone.", 0, 4, 0.1)] = 0.5
+    seeking: Annotated[float, Spec("Weight of seeking alone.", 0, 4, 0.1)] = 0.25
+    uncertainty: Annotated[float, Spec("Weight of uncertainty.", 0, 4, 0.1)] = 0.25
+    fatigue: Annotated[float, Spec("Weight of fatigue.", 0, 4, 0.1)] = 0.3
+    loop: Annotated[float, Spec("Weight of a loop.", 0, 4, 0.1, project=higher(1.5))] = 1.0
+    halt: Annotated[float, Spec("Weight of a governor that would halt.", 0, 1, 0.05, project=higher(1))] = 0.7
     rearm: Annotated[
         float,
         Spec("Share of the threshold below which the person may be asked again.", 0, 1, 0.05, project=higher(0.95)),
@@ -150,13 +156,14 @@ class ActionSettings(Group):
     alike: Annotated[int, Spec("Past episodes a look ahead compares.", 1, 50, 1, project=PROJECT)] = 5
     paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
     ahead: Annotated[int, Spec("Episodes ahead that a look ahead follows.", 1, 10, 1)] = 2
-    pruned: Annotated[float, Spec("Share of all futures below which a look ahead leaves one out.", 0, 0.9, 0.05)] = 0.15
+    pruned: Annotated[float, Spec("Share of all futures below which a look ahead drops one.", 0, 0.9, 0.05)] = 0.15
     likeness: Annotated[
         float, Spec("Likeness of actions at which a persona predicts this agent's behaviour.", 0, 1, 0.05)
     ] = 0.8
     visits: Annotated[int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)] = 3
     left_after: Annotated[
-        float, Spec("A path counts as left when not visited for so long.", 10, 7200, 10, "s", project=PROJECT)
+        float,
+        Spec("A path counts as left when it has not been visited for this long.", 10, 7200, 10, "s", project=PROJECT),
     ] = 300.0
     left_within: Annotated[
         float, Spec("A path left longer ago is not suggested.", 60, 86_400, 60, "s", project=PROJECT)
@@ -177,10 +184,10 @@ class MemoSettings(Group):
 class QueueSettings(Group):
     """Interventions that wait for their moment."""
 
-    size: Annotated[int, Spec("Interventions that may wait at once.", 1, 500, 1)] = 32
-    deadline: Annotated[float, Spec("An intervention that waited longer is dropped.", 10, 86_400, 10, "s")] = 1800.0
+    size: Annotated[int, Spec("Maximum number of waiting interventions.", 1, 500, 1)] = 32
+    deadline: Annotated[float, Spec("An intervention that has waited longer is dropped.", 10, 86_400, 10, "s")] = 1800.0
     kept: Annotated[int, Spec("Past interventions that are kept.", 5, 2000, 5)] = 100
-    follow: Annotated[int, Spec("Acts after which the effect of an intervention is noted.", 1, 200, 1)] = 10
+    follow: Annotated[int, Spec("Actions after which the effect of an intervention is recorded.", 1, 200, 1)] = 10
 
 
 class LearningSettings(Group):
@@ -190,7 +197,7 @@ class LearningSettings(Group):
     rate: Annotated[float, Spec("How much one stretch of work moves sensitivity.", 0, 0.3, 0.01)] = 0.03
     memory: Annotated[float, Spec("Weight of the newest stretch in what is expected.", 0, 1, 0.05)] = 0.3
     least: Annotated[float, Spec("Shorter stretches of work teach nothing.", 0, 7200, 30, "s")] = 300.0
-    bound: Annotated[float, Spec("Furthest sensitivity may move either way.", 0, 1, 0.05)] = 0.3
+    bound: Annotated[float, Spec("Maximum change of sensitivity in either direction.", 0, 1, 0.05)] = 0.3
 
 
 class PriorSettings(Group):
@@ -204,11 +211,11 @@ class PriorSettings(Group):
 class PersonaSettings(Group):
     """Anonymous statistics shared through a folder."""
 
-    on: Annotated[bool, Spec("Leave a persona after a session, and perhaps meet another's.")] = True
+    on: Annotated[bool, Spec("Save a persona after a session, and sometimes meet another one.")] = True
     folder: Annotated[str, Spec("Folder of shared personas; empty for nooscope's own.")] = ""
     chance: Annotated[float, Spec("Chance that a persona in the folder is met.", 0, 1, 0.05)] = 0.3
-    snapshots: Annotated[int, Spec("Snapshots of a session that a persona needs at least.", 2, 100, 1)] = 2
-    confidence: Annotated[float, Spec("Mean confidence that a persona needs at least.", 0, 1, 0.05)] = 0.4
+    snapshots: Annotated[int, Spec("Minimum number of snapshots of a session for a persona.", 2, 100, 1)] = 2
+    confidence: Annotated[float, Spec("Minimum mean confidence for a persona.", 0, 1, 0.05)] = 0.4
     near: Annotated[float, Spec("Likeness above which a persona is kin.", 0, 1, 0.05)] = 0.8
     far: Annotated[float, Spec("Likeness below which a persona is a stranger.", 0, 1, 0.05)] = 0.5
     kin: Annotated[float, Spec("How much of a kin's persona is taken over.", 0, 1, 0.05)] = 0.5
@@ -218,9 +225,9 @@ class PersonaSettings(Group):
 class NoticeSettings(Group):
     """How and when the person is notified."""
 
-    needs_you: Annotated[bool, Spec("Tell when an agent needs the person.", project=ON)] = True
-    risk: Annotated[bool, Spec("Tell when an agent is at risk.", project=ON)] = True
-    done: Annotated[bool, Spec("Tell when an agent is done or waits for input.", project=ON)] = True
+    needs_you: Annotated[bool, Spec("Notify you when an agent needs you.", project=ON)] = True
+    risk: Annotated[bool, Spec("Notify you when an agent is at risk.", project=ON)] = True
+    done: Annotated[bool, Spec("Notify you when an agent is done or waits for input.", project=ON)] = True
     bell: Annotated[bool, Spec("Ring the terminal's bell.")] = True
     desktop: Annotated[
         Literal["off", "osc9", "osc777"], Spec("Escape code for a desktop notice, as the terminal knows it.")
@@ -234,7 +241,7 @@ class NoticeSettings(Group):
     quiet_from: Annotated[Clock, Spec("Start of quiet hours by the local clock, such as 22:00.")] = ""
     quiet_until: Annotated[Clock, Spec("End of quiet hours by the local clock, such as 07:30.")] = ""
     muted: Annotated[tuple[str, ...], Spec("Rules that never notify.")] = ()
-    idle: Annotated[float, Spec("A live agent that is still for so long has stopped.", 5, 3600, 5, "s")] = 60.0
+    idle: Annotated[float, Spec("A live agent that is silent for this long counts as stopped.", 5, 3600, 5, "s")] = 60.0
     final: Annotated[tuple[str, ...], Spec("Words with which logs end an agent's turn.")] = (
         "end_turn",
         "stop",

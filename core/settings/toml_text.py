@@ -54,7 +54,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         document = tomlkit.parse(text)
         before = tomllib.loads(text)
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"the settings file is not TOML, mend it first: {error}") from error
+        raise ValueError(f"the settings file is not TOML; fix it first: {error}") from error
     try:
         for name, value in values.items():
             _put(document, name.split("."), _item(value))
@@ -64,7 +64,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         right = False
     if not right:
         own = ", ".join(f"{name} = {toml_value(value)}" for name, value in values.items())
-        raise ValueError(f"the settings file is laid out in a way that cannot be added to; write there: {own}")
+        raise ValueError(f"the settings file has a layout that cannot be edited; add this yourself: {own}")
     return new_text
 
 

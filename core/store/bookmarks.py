@@ -170,7 +170,7 @@ class Bookmarks:
             except BlockingIOError as error:
                 raise StoreError(f"another nooscope is busy with {self.folder}") from error
             except OSError as error:
-                raise StoreError(f"the bookmarks in {self.folder} are out of reach: {error}") from error
+                raise StoreError(f"the bookmarks in {self.folder} cannot be read: {error}") from error
             yield
 
 

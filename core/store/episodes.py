@@ -142,7 +142,7 @@ class EpisodeStore:
             raise self._unreachable(error) from error
 
     def _unreachable(self, error: Exception) -> StoreError:
-        return StoreError(f"the episodes in {self.path} are out of reach: {error}")
+        return StoreError(f"the episodes in {self.path} cannot be read: {error}")
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work, again and again while another nooscope is busy with the file."""
@@ -161,7 +161,7 @@ class EpisodeStore:
         try:
             private_file(self.path)
         except OSError as error:
-            raise StoreError(f"the folder of {self.path} cannot be made: {error}") from error
+            raise StoreError(f"the folder of {self.path} cannot be created: {error}") from error
         link = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
             self._prepare_store(link)

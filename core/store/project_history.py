@@ -231,7 +231,7 @@ class PersonaStore:
                 for each in old:
                     self._path(each).unlink(missing_ok=True)
             except OSError as error:
-                raise StoreError(f"{self.folder}: no persona can be left there ({error.strerror})") from error
+                raise StoreError(f"{self.folder}: no persona can be saved there ({error.strerror})") from error
             self.file.write(msgspec.structs.replace(record, own=own, former=""))
         return path
 

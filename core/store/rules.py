@@ -88,7 +88,7 @@ class RuleFiles:
                 self._good[path] = content
             except PolicyError as error:
                 has_good = path in self._good
-                stays = "its last good content stays" if has_good else "the file is left out"
+                stays = "its last valid content stays in use" if has_good else "the file is ignored"
                 faults += [*str(error).splitlines(), f"{path}: {stays}"]
                 if has_good:
                     with suppress(PolicyError):

@@ -166,7 +166,7 @@ class WordIndex:
             raise StoreError(f"{self.path}: {error}") from error
         except sqlite3.DatabaseError as error:
             self.clear()
-            raise StoreError(f"{self.path} was damaged ({error}) and is taken away; search again") from error
+            raise StoreError(f"{self.path} was damaged ({error}) and was deleted; search again") from error
 
 
 def word_index_path() -> Path:

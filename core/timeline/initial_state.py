@@ -184,7 +184,7 @@ class StartFiles:
         policy, faults = last_policy([path])
         if faults and self._policy is not None:
             policy = self._policy
-            faults.append(f"{path}: its last good content stays")
+            faults.append(f"{path}: its last valid content stays in use")
         self._policy = policy
         own = None if rules == built_in() else rules
         extended = in_step()

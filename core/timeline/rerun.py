@@ -201,9 +201,9 @@ def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
     sentences = [f"{kind.name} {kind.version} on {len(events)} events: {len(first[1])} findings, {first[2]} faults"]
     sentences += [f"  event {line}" for line in first[1][:5]]
     if first != again:
-        sentences.append("NOT deterministic: a second run over the same events ends otherwise")
+        sentences.append("NOT deterministic: a second run over the same events ends differently")
     elif first != cut:
-        sentences.append("its state is NOT whole: with dump and load in between it ends otherwise")
+        sentences.append("its state is NOT whole: with dump and load in between it ends differently")
     else:
         sentences.append("two runs end alike, and so does one that is dumped and loaded on the way")
     sound = first == again == cut and first[2] == 0

@@ -61,7 +61,7 @@ class Sweep(Struct, frozen=True):
 def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
     """Return `count` values from one bound to the other, within the limits of the setting."""
     if tunable.kind not in ("number", "integer"):
-        raise UsageError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
+        raise UsageError(f"{tunable.name} has no range; it must be {tunable.allowed()}")
     if count < 2 or not low < high:
         raise UsageError(f"{tunable.name}: a sweep needs a lower and a higher value and at least 2 steps")
     if (tunable.low is not None and low < tunable.low) or (tunable.high is not None and high > tunable.high):

@@ -41,7 +41,7 @@ def _tell(agent: Actor) -> None:
         if place % 4 == 3:
             agent.test(passed)
     agent.narrate(
-        "Twelve moves, alike but for a name, and each did something. No detector speaks.", "signal flow_active"
+        "Twelve moves, alike but for a name, and each did something. No detector fires.", "signal flow_active"
     )
     agent.edit(TESTS[0])
     agent.test(86, "src/components/field/field.test.ts > aligns its label | Cannot find module '../theme'")
@@ -56,7 +56,7 @@ def _tell(agent: Actor) -> None:
         tests = "queued" if turn < 2 else "running"
         status = f"build   running  {turn * 45 + 20}s\nlint    success\ntests   {tests}"
         agent.run("sleep 45 && ci status --branch folders", status, took=(45.5, 46.5))
-    agent.narrate("The same question every 45 seconds repeats itself too. Waiting is known for what it is.")
+    agent.narrate("The same question every 45 seconds repeats itself too. It is recognized as waiting.")
     agent.run(
         "sleep 45 && ci status --branch folders", "build   success\nlint    success\ntests   success", took=(45.5, 46.5)
     )

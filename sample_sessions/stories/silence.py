@@ -17,7 +17,7 @@ def _world() -> World:
 
 def _tell(agent: Actor) -> None:
     agent.ask("Bring the documentation up to date with the new release, page by page, and publish it when I say so.")
-    agent.narrate("No known agent: a bot of one's own that writes the open event format, one line a call.")
+    agent.narrate("Not a known agent: a custom bot that writes the open event format, one line per call.")
     agent.test(22)
     explore(agent, PAGES[:2], ("release",))
     passed = implement(agent, PAGES, 3, passed=22)
@@ -30,9 +30,7 @@ def _tell(agent: Actor) -> None:
     agent.silence(2700.0)
     agent.ask("Sorry, that was a long lunch. Go on with the recipes, then publish.")
     agent.read(PAGES[2])
-    agent.narrate(
-        "45 minutes of silence, and hardly anything moved: subjective time stood still meanwhile.", "state idle"
-    )
+    agent.narrate("45 minutes of silence, and hardly anything moved: subjective time did not pass.", "state idle")
     implement(agent, PAGES[2:], 6, passed=passed)
     agent.run("publish --all", "4 pages published", took=(3.0, 9.0))
     agent.answer("Published.")

@@ -59,7 +59,9 @@ def _tell(agent: Actor) -> None:
     agent.search("getTimezoneOffset", where="src", thought="Is there an offset somewhere?")
     agent.edit(DATES, UTC, LOCAL)
     agent.test(56, DAY)
-    agent.narrate("The same line went back and forth three times. The loop detector tells it once.", "loop oscillation")
+    agent.narrate(
+        "The same line went back and forth three times. The loop detector reports it once.", "loop oscillation"
+    )
     agent.search("process\\.env\\.TZ", where="tests")
     agent.look_up("vitest Date local time zone differs in CI", thought="Maybe the runner does something.")
     agent.edit(TESTS, thought="Let me print what it gets.")
@@ -92,7 +94,7 @@ STORY = Story(
     name="stuck",
     title="Stuck, and out of it",
     sentence="An edit-run-fail loop over one line of date handling, until the person names the right file.",
-    notice="Frustration climbs past its threshold, the loop is told, seeking joins in, then all of it fades.",
+    notice="Frustration climbs past its threshold, the loop is reported, seeking joins in, then all of it fades.",
     program=CLAUDE,
     world=_world,
     start=moment("2026-02-11T13:40:31"),

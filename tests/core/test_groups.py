@@ -131,7 +131,7 @@ def test_a_start_with_built_in_values_does_not_import_what_checks_others() -> No
 
 
 def test_a_figure_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="override names a figure"):
+    with pytest.raises(ValueError, match="override has a value"):
         GovernorSettings(override={"nope": 1.0})
 
 

@@ -84,7 +84,7 @@ def test_a_fault_names_file_line_key_and_what_is_allowed(tmp_path: Path) -> None
     said = [str(complaint) for complaint in resolved.complaints]
     assert faults == ()
     assert said[0].startswith(
-        f"{path}:3: receptor.ambient.time_constant: 'slow' is not allowed, it may be a number from"
+        f"{path}:3: receptor.ambient.time_constant: 'slow' is not allowed; it must be a number from"
     )
     unknown = "receptor.ambient.time_konstant: no such setting; did you mean receptor.ambient.time_constant?"
     assert said[1] == f"{path}:4: {unknown}"
@@ -121,7 +121,7 @@ def test_an_unknown_variable_names_the_nearest() -> None:
 
 def test_an_assignment_without_a_value_is_refused() -> None:
     _, faults = read_assignments([OFFSET])
-    assert str(faults[0]) == f"--set: {OFFSET}: wants the form NAME=VALUE"
+    assert str(faults[0]) == f"--set: {OFFSET}: must have the form NAME=VALUE"
 
 
 def test_values_that_do_not_go_together_are_taken_back_newest_first() -> None:
@@ -176,5 +176,5 @@ def test_a_fault_says_in_words_what_is_allowed(name: str, value: str, allowed: s
     path.write_text(f"[{group}]\n{last} = {value}\n")
     layer, _ = read_file(path, "person")
     (fault,) = resolve([layer]).complaints
-    assert f"it may be {allowed}" in str(fault)
+    assert f"it must be {allowed}" in str(fault)
     assert "Input" not in str(fault) and "pattern" not in str(fault)

@@ -181,11 +181,11 @@ def test_the_person_may_set_all(wish: tuple[Tunable, Any, Any]) -> None:
 def test_what_is_refused_is_said_with_what_it_may_be() -> None:
     (fault,) = over(OFFSET, 0.4).complaints
     assert str(fault) == (
-        f"/p/.nooscope.toml:3: {OFFSET}: 0.4 is left out: it is 0.2, and a project may only lower it, down to 0.1"
+        f"/p/.nooscope.toml:3: {OFFSET}: 0.4 is ignored: it is 0.2, and a project may only lower it, down to 0.1"
     )
     (fault,) = over("response.notices.command", ["touch", "x"]).complaints
     assert str(fault).endswith(
-        "response.notices.command: only your own settings may set it; a project's value is left out"
+        "response.notices.command: only your own settings may set it; a project's value is ignored"
     )
 
 

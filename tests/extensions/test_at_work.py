@@ -175,4 +175,4 @@ def test_a_fault_in_the_step_is_said(home: Path, log: Path, capsys: pytest.Captu
     assert main(["watch", str(log), "--headless", "--idle", "0"]) == 0
     said = capsys.readouterr().err
     assert said.count("extension stepping failed in the step (KeyError: 'lost')") == 2
-    assert said.count("it is switched off until nooscope starts again") == 1
+    assert said.count("it is switched off until nooscope restarts") == 1

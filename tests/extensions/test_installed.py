@@ -71,7 +71,7 @@ def test_the_persons_folder_is_found_and_a_file_that_others_may_write_to_is_not(
     complaints: list[str] = []
     found = list(in_folder(folder, complaints))
     assert [(one.kind, one.name) for one in found] == [("extension", "mine"), ("panel", "my-panel")]
-    assert len(complaints) == 1 and "everyone may write to open.py" in complaints[0]
+    assert len(complaints) == 1 and "everyone can write to open.py" in complaints[0]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_persons_folder_is_found_and_a_file_that_others_may_write_to_is_not(
     [
         ("raise RuntimeError('boom')", "RuntimeError: boom"),
         ("x = 1", "the file names no EXTENSION"),
-        ("EXTENSION = 3", "it is not a class made from"),
+        ("EXTENSION = 3", "it is not a subclass of"),
         ("def (", "SyntaxError"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
     ],
@@ -128,7 +128,7 @@ def test_one_in_the_step_is_known_by_its_code(folder: Path, capsys: pytest.Captu
     assert "two runs end alike" in capsys.readouterr().out
     (folder / "lying.py").write_text(STEP.replace("stepping", "lying").replace('("n",)', '("gone",)'))
     found = in_step()
-    assert [one.name for one in found.refs] == ["stepping"] and "lying is left out" in found.complaints[0]
+    assert [one.name for one in found.refs] == ["stepping"] and "lying is ignored" in found.complaints[0]
 
 
 def test_nothing_of_a_watched_project_is_ever_loaded(home: Path, log: Path) -> None:

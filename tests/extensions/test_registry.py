@@ -51,14 +51,14 @@ def test_each_runs_after_all_it_depends_on_lower_layers_first(
 @pytest.mark.parametrize(
     ("given", "left", "why"),
     [
-        ([("a", 0, ("gone",))], [], "depends on gone, which is not there"),
+        ([("a", 0, ("gone",))], [], "depends on gone, which is not installed"),
         ([("a", 0, ("b",)), ("b", 1, ())], ["b"], "layer 0 and depends on b in layer 1"),
-        ([("a", 8, ()), ("b", 7, ())], ["b"], "layer is 8, it may be 0 to 7"),
+        ([("a", 8, ()), ("b", 7, ())], ["b"], "layer is 8; it must be 0 to 7"),
         ([("a", -1, ())], [], "layer is -1"),
-        ([("a", 0, ()), ("a", 0, ())], ["a"], "another one has its name"),
-        ([("a b", 0, ())], [], "its name is not made of"),
+        ([("a", 0, ()), ("a", 0, ())], ["a"], "another extension has the same name"),
+        ([("a b", 0, ())], [], "its name may contain only"),
         ([("a", 0, ("b",)), ("b", 0, ("a",)), ("c", 0, ())], ["c"], "in a circle"),
-        ([("a", 0, ("b",)), ("b", 0, ("gone",))], [], "a is left out: it depends on b"),
+        ([("a", 0, ("b",)), ("b", 0, ("gone",))], [], "a is ignored: it depends on b"),
     ],
 )
 def test_what_does_not_fit_is_left_out_and_named(

@@ -39,7 +39,7 @@ async def test_they_are_one_notice(log: Path, app_on: Callable[..., NooscopeApp]
         await until(pilot, lambda: bool(len(app._notifications)))
         [notice] = app._notifications
         assert notice.title == "Settings"
-        assert notice.message.splitlines()[2:] == ["settings.toml:3: wrong", "and 2 more: nooscope settings names them"]
+        assert notice.message.splitlines()[2:] == ["settings.toml:3: wrong", "and 2 more: nooscope settings lists them"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

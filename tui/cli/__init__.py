@@ -37,9 +37,9 @@ COMMANDS = {
     "search": "search all sessions",
     "cost": "show what sessions cost, by day, project, model or agent",
     "analyze": "run whole logs through the engine and report",
-    "export": "write a session as open events, a web page, a terminal film or a report",
+    "export": "write a session as a web page, a report, a terminal film or events",
     "listen": "answer the agents' hooks, and receive telemetry and open events",
-    "hooks": "install hooks in an agent's settings, remove them, or show their status",
+    "hooks": "show, install or remove hooks, so that nooscope can help an agent",
     "advice": "list the advice agents received and what happened next",
     "permits": "list what is waiting for approval and what was decided; approve or deny",
     "statusline": "print one line about a session, for an agent's own screen",
@@ -72,11 +72,11 @@ COMMANDS = {
 # Commands below another name: `nooscope inspect frame LOG`. Each also works without the group's name.
 GROUPS = {
     "inspect": (
-        "look closely at one session",
-        ("why", "frame", "diff", "events", "tree", "trail", "bookmarks", "query"),
+        "look closely at a session: why it is stuck, any moment, its events",
+        ("why", "frame", "diff", "events", "tree", "trail", "bookmarks", "analyze", "query"),
     ),
     "tune": (
-        "try other settings on recorded sessions",
+        "try other settings and see what would have fired",
         ("whatif", "sweep", "evaluate", "labels", "rules", "extensions"),
     ),
     "hooks": (COMMANDS["hooks"], ("permits", "advice", "listen", "statusline", "mcp")),
@@ -87,9 +87,9 @@ GROUPS = {
 # The commands in help, by what a person wants to do.
 LISTED = {
     "Watch": ("watch", "fleet", "replay", "demo"),
-    "Look back": ("sessions", "search", "recap", "changes", "compare", "cost", "analyze"),
+    "Look back": ("sessions", "search", "recap", "changes", "compare", "cost"),
     "Understand": ("inspect", "tune"),
-    "Answer": ("hooks",),
+    "Help the agent": ("hooks",),
     "Share": ("export", "serve"),
     "Set up": ("settings", "doctor"),
 }
@@ -106,6 +106,7 @@ examples:
   nooscope                          follow the newest active session
   nooscope replay LOG               play a saved session
   nooscope inspect why LOG          why is it stuck?
+  nooscope inspect --help           the commands of a group
   nooscope tune whatif LOG --set receptor.ambient.offset.frustration=0.15
   nooscope COMMAND --help           the options of one command
 """
@@ -132,6 +133,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
         description=f"{sentence[:1].upper()}{sentence[1:]}.",
         formatter_class=_fixed_width,
     )
+    parser._positionals.title = "arguments"  # noqa: SLF001 argparse has no other way to name them
     load_command(name).add_arguments(parser)
     if name in GROUPS:
         below = "\n".join(_command_list(GROUPS[name][1]))
@@ -151,21 +153,16 @@ def _overview_parser() -> argparse.ArgumentParser:
     """Return the parser of `nooscope` alone, which lists the commands in groups."""
     lines = []
     for title, names in LISTED.items():
-        lines.append(f"{title}:")
-        for name in names:
-            lines += _command_list((name,))
-            below = " ".join(GROUPS[name][1]) if name in GROUPS else ""
-            below = f"status install uninstall {below}" if name == "hooks" else below
-            lines += textwrap.wrap(below, 76, initial_indent=" " * 14, subsequent_indent=" " * 14)
-        lines.append("")
+        lines += [f"{title}:", *_command_list(names), ""]
     parser = argparse.ArgumentParser(
         prog="nooscope",
         usage="nooscope [COMMAND] [OPTIONS]",
-        description="A terminal observatory for AI agents.",
-        epilog="\n".join([*lines, _EXAMPLES]),
+        description="\n".join(["A terminal observatory for AI agents.", "", *lines, _EXAMPLES]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
     )
-    parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
+    parser.add_argument("-h", "--help", action="help", help="show this page, or the page of a command")
+    parser.add_argument("--version", action="version", version=f"nooscope {__version__}", help="show the version")
     return parser
 
 
@@ -174,7 +171,7 @@ def _command_list(names: Sequence[str]) -> list[str]:
     lines = []
     for name in names:
         sentence = COMMANDS.get(name) or GROUPS[name][0]
-        lines += textwrap.wrap(sentence, 76, initial_indent=f"  {name:<11} ", subsequent_indent=" " * 14)
+        lines += textwrap.wrap(sentence, 80, initial_indent=f"  {name:<11} ", subsequent_indent=" " * 14)
     return lines
 
 

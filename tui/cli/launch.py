@@ -22,17 +22,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 
-NO_SESSIONS = """\
-No sessions found.
-
-nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
-OpenCode, pi, OpenHands, Copilot CLI, Qwen Code, Antigravity, Cline, Cursor and others in their usual places
-(and where CLAUDE_CONFIG_DIR, CODEX_HOME and the like point). Run one of them once, or name a log or a folder
-of logs:
-
-  nooscope sessions PATH
-  nooscope analyze PATH"""
-SAMPLE_NOTE = "A sample: no agent has left a session on this machine yet; o looks again."
+SAMPLE_NOTE = "This is a sample: there are no sessions on this machine yet; o looks again."
 
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
@@ -163,6 +153,7 @@ def print_report(
     import shutil
 
     from core.agents.registry import make_kit
+    from core.logs.discovery import NO_SESSIONS
     from core.logs.finder import sessions
     from core.report.analysis import analyse
     from core.report.page import summary_text

@@ -31,7 +31,7 @@ def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
     """Say in one notice what is wrong with the settings: standard error is hidden behind the screen."""
     if faults:
         more = len(faults) - _FAULTS
-        rest = [f"and {more} more: nooscope settings names them"] if more > 0 else []
+        rest = [f"and {more} more: nooscope settings lists them"] if more > 0 else []
         message = "\n".join([*faults[:_FAULTS], *rest])
         app.notify(message, title="Settings", severity="warning", timeout=_READ, markup=False)
 

@@ -122,6 +122,6 @@ class Opening:
             self._complain(fault)
         if len(fresh) > _FAULTS:
             left = count(len(fresh) - _FAULTS, "more fault")
-            self._complain(f"{left} in rules and policies; `nooscope rules` names them all")
+            self._complain(f"{left} in rules and policies; `nooscope tune rules` lists them")
         self._faults = faults
         return initial

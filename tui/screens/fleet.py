@@ -22,6 +22,7 @@ from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.report.sums import Budget
 from core.settings import Settings
+from core.logs.discovery import NO_SESSIONS
 from core.store.labels import Labels
 from core.timeline.own_labels import events_at
 from core.timeline.run_inputs import InitialStates
@@ -33,21 +34,6 @@ from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
-
-_NOTHING = """\
-No sessions found on this machine.
-
-nooscope reads the logs that coding agents already write. To get one, install an agent and run it once:
-
-  npm install -g @anthropic-ai/claude-code    then: claude
-  npm install -g @openai/codex                then: codex
-
-Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too. It then appears here. Meanwhile:
-
-  nooscope demo           see a sample session
-  nooscope watch PATH     follow a log, even before it exists
-  nooscope replay PATH    play a saved log\
-"""
 
 _MORE = ("hand.resume", "words.hide", "find.words", "quit")  # Keys that the line shows if it has room.
 
@@ -113,7 +99,7 @@ class FleetScreen(LeftOnce[None]):
         yield Static("nooscope fleet  looking for sessions…", id="title", markup=False)
         yield FleetTable(fleet.span, id="fleet").data_bind(FleetScreen.now, FleetScreen.order, FleetScreen.rows)
         yield Static("", id="detail", markup=False)
-        yield Static(_NOTHING, id="nothing", markup=False)
+        yield Static(NO_SESSIONS, id="nothing", markup=False)
         yield EntryLine("agent, project, status or any word …", enter="to the list", escape="clear")
         yield KeyLine(_MORE)
 

@@ -122,7 +122,7 @@ class OpenHandsReader(TranscriptReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
-    gaps = "times name no zone and are taken as UTC; of older versions tokens, model and cost may be missing"
+    gaps = "times have no zone and are read as UTC; older versions may lack tokens, model and cost"
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:

@@ -88,13 +88,13 @@ def _sentence(place: tuple[int | str, ...], kind: str, value: object) -> str:
     words = [str(word) for word in place if isinstance(word, str)]
     path = ".".join(words)
     if kind == "extra_forbidden":
-        return f"{path} is unknown; it may be {_choice_words(_names_beside(words[:-1]))}"
+        return f"{path} is unknown; available: {_choice_words(_names_beside(words[:-1]))}"
     if path == "name":
-        return f"name is {value!r}; it may be text of 1 to 80 characters"
+        return f"name is {value!r}; it must be text of 1 to 80 characters"
     tunables = {entry.name: entry for entry in walk_tunables(AffectSettings)}
     if path in tunables:
-        return f"{path} is {value!r}; it may be {_allowed_words(tunables[path], words[-1])}"
-    return f"{path} is {value!r}; it may be a table with {_choice_words(_names_beside(words))}"
+        return f"{path} is {value!r}; it must be {_allowed_words(tunables[path], words[-1])}"
+    return f"{path} is {value!r}; it must be a table with {_choice_words(_names_beside(words))}"
 
 
 def _allowed_words(entry: Tunable, word: str) -> str:

@@ -126,7 +126,7 @@ def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
     if row is None:
         return ()
     moved = f"{row.accuracy_change:+.2f}" if row.accuracy_change else "unchanged"
-    woken = ", woken out of turn" if row.kind.startswith("wakeup") else ""
+    woken = ", woken between ticks" if row.kind.startswith("wakeup") else ""
     rules = heart.homeostasis.rules()
     strays = sum(rule.straying >= rule.persistence > 0 for rule in rules)
     steps = {
@@ -135,13 +135,13 @@ def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
         "retrieve": f"{_many(row.retrieve_work, 'episode')} compared, hits {row.memory_hits}, "
         f"misses {row.memory_misses}",
         "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}, "
-        f"{strays} of {len(rules)} balanced signals stray",
+        f"{strays} of {len(rules)} balanced signals drift",
         "gate": f"{_many(row.gate_work, 'turn')} placed, tier {row.tier}, context {heart.gauge.fill:.0%} full",
         "deliberate": f"{row.deliberate_seconds:.0f} s of thinking, ${row.cost:.2f}",
         "validate": "executing" if heart.executing else "not executing: writes need a permit under guard",
         "act": f"{_many(row.actions, 'call')}, {row.act_seconds:.0f} s",
         "verify": f"{_many(row.predict_work, 'forecast')} checked, accuracy {heart.forecast.accuracy:.2f} ({moved})",
-        "reflect": f"rules or episodes looked over: {row.reflect_work}, {_many(heart.dreams.count, 'dream')} "
+        "reflect": f"rules or episodes reviewed: {row.reflect_work}, {_many(heart.dreams.count, 'dream')} "
         f"and {_many(heart.gauge.compactions, 'compaction')} so far",
     }
     return tuple([HeartbeatStep(step, did) for step, did in steps.items()])

@@ -265,7 +265,7 @@ class StimulusSource(Stateful):
 
 
 _BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}
-_DONE = {"test": "tests pass", "build": "build works", "commit": "committed"}
+_DONE = {"test": "tests pass", "build": "build passes", "commit": "committed"}
 
 
 def _name(event: ToolUse) -> str:

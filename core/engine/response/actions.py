@@ -178,7 +178,7 @@ def search_episodes(scene: Scene, method: Method) -> ActionResult:
     alike = scene.mind.alike(method.action.limit or scene.settings.recalled)
     lines = [_memory_words(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
-    return ActionResult(f"{lead} {'; '.join(lines) or 'nothing alike is remembered'}".strip())
+    return ActionResult(f"{lead} {'; '.join(lines) or 'no similar episode'}".strip())
 
 
 def suggest(scene: Scene, method: Method) -> ActionResult:
@@ -193,7 +193,7 @@ def suggest(scene: Scene, method: Method) -> ActionResult:
     parts = [fill(method.action.say, scene.words())] if method.action.say else []
     parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
-        parts.append(f"Left a while ago: {', '.join(left)}.")
+        parts.append(f"Not visited for a while: {', '.join(left)}.")
     moved = [leaf.path for leaf in hottest if leaf.last_modified and leaf.last_modified > leaf.last_access]
     if moved:
         parts.append(f"Changed on disk since it was last there: {', '.join(moved[:most])}.")
@@ -237,9 +237,9 @@ def probe(scene: Scene, method: Method) -> ActionResult:
     lines = []
     if likely:
         shares = "; ".join(f"{what} ({number} of {len(came)})" for what, number in likely)
-        lines.append(f"After moments like this came {shares}.")
+        lines.append(f"Similar moments were followed by {shares}.")
     lines += _personas(scene)
-    return ActionResult(" ".join(lines) or "Nothing is known of what follows here.")
+    return ActionResult(" ".join(lines) or "No similar moment is known, so nothing can be predicted.")
 
 
 def _personas(scene: Scene) -> list[str]:

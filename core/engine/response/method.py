@@ -91,7 +91,7 @@ def _state_values(value: Any) -> Any:
 def _sentence(text: str) -> str:
     unknown = [name for name in _BRACES.findall(text) if name not in PLACES]
     if unknown:
-        raise ValueError(f"{{{unknown[0]}}} is not a place for a value")
+        raise ValueError(f"{{{unknown[0]}}} is not a known placeholder")
     return text
 
 

@@ -86,13 +86,15 @@ class PermitPolicy:
         if tier == "read":
             return Decision("pass", tier, why)
         if standing.halt and (self._settings.steps or not standing.fuse):
-            return Decision("deny", tier, f"the governor halted ({standing.halt}): until the next prompt only reading")
+            return Decision(
+                "deny", tier, f"the governor halted ({standing.halt}): only reads are allowed until the next prompt"
+            )
         if tier == "privileged":
             return Decision("person", tier, why)
         if standing.budget <= self._settings.budget:
             return Decision("person", tier, f"{100 * standing.budget:.0f}% of the budget is left")
         if standing.trust >= self._settings.tool_trust:
-            return Decision("person", tier, f"a call needs {standing.trust:.2f} of trust now")
+            return Decision("person", tier, f"a call now needs a trust of {standing.trust:.2f}")
         return Decision("permit", tier, why)
 
 
@@ -140,7 +142,7 @@ class Permit:
         raise PermitRefused("a permit cannot be copied")
 
     def __reduce__(self) -> NoReturn:
-        raise PermitRefused("a permit cannot be written down")
+        raise PermitRefused("a permit cannot be saved")
 
 
 class Safety:

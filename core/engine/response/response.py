@@ -297,7 +297,7 @@ class Response(Stateful):
             notice = self.notice(method, firing) if method.mode == "notify" else None
             deliver = method.action.deliver
             if deliver is not None and mood.quarantined and score < mood.modulation.mutation_acceptance:
-                withheld = f"Not told to the agent while its affect is unsettled: {text}"
+                withheld = f"Not sent to the agent while its affect is unsettled: {text}"
                 notice = (notice or self.notice(method, firing))._replace(text=withheld)
             elif deliver is not None:
                 message = fill(method.action.tell, scene.words()) if method.action.tell else text

@@ -20,9 +20,9 @@ from core.settings.group import Field, Group, Invalid, Spec, fields_of
 
 MOST_WAKEUPS = 64  # Wakeups one file may name.
 _WAKEUP_FIELDS = {
-    "id": "1 to 40 of a-z, 0-9, - and _, and none of the built-in triggers",
+    "id": "1 to 40 characters of a-z, 0-9, - and _, and not the name of a built-in trigger",
     "causes": f"a list of {', '.join(get_args(Cause))}",
-    "like": "words in which * stands for any others, up to 80 characters",
+    "like": "a pattern in which * matches any text, up to 80 characters",
     "resolution": "gamma or theta",
     "least": "a number from 0 to 1000000",
     "refire": "seconds from 0 to 86400",
@@ -50,7 +50,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
     if not isinstance(entries, list):
         raise PolicyError(f"{source}: wakeups: must be a list of tables")
     if len(entries) > MOST_WAKEUPS:
-        raise PolicyError(f"{source}: wakeups: {len(entries)} of them; there may be {MOST_WAKEUPS}")
+        raise PolicyError(f"{source}: wakeups: {len(entries)} entries; at most {MOST_WAKEUPS} are allowed")
     rules: dict[str, WakeupRule] = {}
     faults: list[str] = []
     for place, entry in enumerate(entries):
@@ -62,7 +62,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
             faults += [f"{label}: {_wakeup_fault(each)}" for each in error.errors()]
             continue
         if rule.id in rules or rule.id in CAUSES:
-            faults.append(f"{label}: the id is taken; it may be {_WAKEUP_FIELDS['id']}")
+            faults.append(f"{label}: the id is taken; it must be {_WAKEUP_FIELDS['id']}")
         rules[rule.id] = rule
     if faults:
         raise PolicyError("\n".join(dict.fromkeys(faults)))
@@ -74,8 +74,8 @@ def _wakeup_fault(error: Any) -> str:
     if not name:
         return "must be a table with an id and causes"
     if error["type"] == "extra_forbidden":
-        return f"{name} is unknown; it may be {', '.join(_WAKEUP_FIELDS)}"
-    verb = "is missing; it must be" if error["type"] == "missing" else "is not right; it may be"
+        return f"{name} is unknown; available: {', '.join(_WAKEUP_FIELDS)}"
+    verb = "is missing; it must be" if error["type"] == "missing" else "is invalid; it must be"
     return f"{name} {verb} {_WAKEUP_FIELDS.get(name, 'something else')}"
 
 
@@ -86,9 +86,9 @@ _FREQUENCIES = ("low", "medium", "high")
 
 
 class Refusal(NamedTuple):
-    """One field of a project's method that is left out, and what it may be."""
+    """A field of a project's method that is ignored, and the reason."""
 
-    field: str  # Empty where the whole method is left out.
+    field: str  # Empty if the whole method is ignored.
     why: str
 
     def __str__(self) -> str:
@@ -98,20 +98,20 @@ class Refusal(NamedTuple):
 def unwanted(method: Method) -> str:
     """Why a project may not add this method; empty where it may."""
     if method.id in OWN_WORDS:
-        return f"{method.id} is a word of our own; a project's method is called something else"
+        return f"{method.id} is a reserved name; a project's method needs another"
     if method.action.kind == "done":
-        return "action.kind is done; a project's method may say risk or needs_you"
+        return "action.kind is done; in a project it must be risk or needs_you"
     if method.type == "context_persist":
-        return "type is context_persist; only your own rules may have checkpoints written"
+        return "type is context_persist; only your own rules may write checkpoints"
     if method.action.deliver is not None:
-        return "action.deliver: only your own rules may put words to an agent"
+        return "action.deliver: only your own rules may send text to an agent"
     return ""
 
 
 def narrowed(current: Method, proposal: Method) -> tuple[Method, list[Refusal]]:
-    """The known method with what a project may change, and what of its wishes is left out."""
+    """The known method with what a project may change, and the changes that are refused."""
     if proposal != current and (current.action.kind == "done" or current.type == "context_persist"):
-        return current, [Refusal("", "left out, only your own rules may change a method that does not warn")]
+        return current, [Refusal("", "ignored; only your own rules may change a method that does not warn")]
     old, new = current.trigger, proposal.trigger
     frequent = _FREQUENCIES.index(new.frequency) >= _FREQUENCIES.index(old.frequency)
     easier = old.threshold is not None and new.threshold is not None and new.threshold <= old.threshold
@@ -120,11 +120,11 @@ def narrowed(current: Method, proposal: Method) -> tuple[Method, list[Refusal]]:
         ("type", False, "only your own rules may change it"),
         ("mode", False, "only your own rules may change it"),
         ("action", False, "only your own rules may change it"),
-        ("trigger.signals", False, "another signal could use up its rest; a project may add a method"),
+        ("trigger.signals", False, "another signal could use up its cooldown; a project may add a method"),
         ("trigger.states", set(new.states) >= set(old.states), "a project may only add to them"),
         ("trigger.sensitivity", new.sensitivity >= old.sensitivity, "a project may only raise it"),
         ("trigger.frequency", frequent, "a project may only make it more frequent"),
-        ("trigger.threshold", easier, "a project may only lower one that is there"),
+        ("trigger.threshold", easier, "a project may only lower an existing one"),
         ("trigger.despite_flow", new.despite_flow, "a project may only turn it on"),
     )
     changes: dict[str, dict[str, Any]] = {"": {}, "trigger": {}}
@@ -135,7 +135,7 @@ def narrowed(current: Method, proposal: Method) -> tuple[Method, list[Refusal]]:
         if allowed or getattr(after, name) == getattr(before, name):
             changes[group][name] = getattr(after, name)
         else:
-            refused.append(Refusal(path, f"left out, {why}"))
+            refused.append(Refusal(path, f"ignored; {why}"))
     return current.replace(**changes[""], trigger=old.replace(**changes["trigger"])), refused
 
 
@@ -183,18 +183,18 @@ def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
 
 
 def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleSet, tuple[str, ...]]:
-    """Lay a watched project's file over a set as far as it only warns more; what of it is left out."""
+    """Lay a watched project's file over a set as far as it only warns more; return the rest as refusals."""
     methods = {method.id: method for method in base.methods}
     origins = dict(base.origins)
     refused: list[str] = []
     tree = _tree(content, source)
     if tree.get("wakeups"):
-        refused.append(f"{source}: wakeups are left out: only your own rules may wake the mind")
+        refused.append(f"{source}: wakeups are ignored: only your own rules may wake the mind")
     proposals = _proposals(methods, tree, source)
     new = [name for name in proposals if name not in methods]
     if len(new) > MOST:
         left = len(new) - MOST
-        refused.append(f"{source}: {left} methods are left out: a project may add up to {MOST}")
+        refused.append(f"{source}: {left} methods are ignored: a project may add up to {MOST}")
     surplus = set(new[MOST:])
     for name, method in proposals.items():
         if name in surplus:
@@ -205,7 +205,7 @@ def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleS
             reasons = [str(loss) for loss in losses]
         else:
             accepted, why = method, unwanted(method)
-            reasons = [f"the method is left out: {why}"] if why else []
+            reasons = [f"the method is ignored: {why}"] if why else []
         refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in reasons]
         if accepted != current and (current is not None or not reasons):
             methods[name] = accepted
@@ -258,7 +258,7 @@ def _tree(content: bytes, source: str) -> dict[str, Any]:
         raise PolicyError(f'{source}: methods: {fault}; a rule file is {{"methods": [...], "wakeups": [...]}}')
     unknown = [name for name in tree if name not in ("methods", "wakeups")]
     if unknown:
-        raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")
+        raise PolicyError(f"{source}: {unknown[0]}: unknown; available: methods, wakeups")
     return tree
 
 
@@ -281,8 +281,8 @@ def _fault(error: Any) -> str:
     if error["type"] == "missing":
         return f"{path} is missing; it must be {_allowed(words)}"
     if error["type"] == "extra_forbidden":
-        return f"{path} is unknown; it may be {', '.join(_siblings(words[:-1]))}"
-    return f"{path} is {_short(error['input'])}; it may be {_allowed(words)}"
+        return f"{path} is unknown; available: {', '.join(_siblings(words[:-1]))}"
+    return f"{path} is {_short(error['input'])}; it must be {_allowed(words)}"
 
 
 def _short(value: object) -> str:

@@ -38,7 +38,7 @@ class Dataset:
         known = self.about()
         if known is None:
             if self.folder.exists() and any(self.folder.iterdir()):
-                raise UsageError(f"{self.folder} holds something else; name an empty folder")
+                raise UsageError(f"{self.folder} contains other files; name an empty folder")
             atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n", atomic.AS_USUAL)
         elif known != about:
             was = ", ".join(known.tree)

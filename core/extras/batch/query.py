@@ -75,9 +75,9 @@ def ask(folder: Path, question: str) -> QueryResult:
     """Answer a question by its name or in SQL."""
     duckdb = needed("duckdb", "batch")
     if Dataset(folder).about() is None:
-        raise UsageError(f"{folder} holds no dataset; make one with: nooscope analyze TREE --parquet FOLDER")
+        raise UsageError(f"{folder} contains no dataset; create one with: nooscope analyze TREE --parquet FOLDER")
     if question not in QUESTIONS and not any(map(str.isspace, question.strip())):
-        raise UsageError(f"no question is named {question!r}; there are {', '.join(QUESTIONS)}, or ask in SQL")
+        raise UsageError(f"no question is named {question!r}; available: {', '.join(QUESTIONS)}; or write SQL")
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
     place = str(folder.resolve()).replace("'", "''")
     with duckdb.connect(":memory:") as base:
@@ -92,7 +92,7 @@ def ask(folder: Path, question: str) -> QueryResult:
                 duckdb.StatementType.SELECT,
                 duckdb.StatementType.EXPLAIN,
             ):
-                raise UsageError("ask one question that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
+                raise UsageError("write one query that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
             result = base.execute(statements[0])
             names = tuple(each[0] for each in result.description or ())
             return QueryResult(names, result.fetchall())

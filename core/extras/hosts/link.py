@@ -259,9 +259,9 @@ class Reading:
         status = headers.get("Status")
         if status is not None and not message.reply:
             if status not in ("404", "408", "100", "409"):
-                raise LinkLost(f"the server ended the reading ({status})")
+                raise LinkLost(f"the server closed the stream ({status})")
             if status == "409" and "Deleted" in headers.get("Description", ""):
-                raise LinkLost("the server ended the reading")
+                raise LinkLost("the server closed the stream")
             self._wanted = 0
             return
         # $JS.ACK.[domain.hash.]stream.consumer.delivered.stream_seq.consumer_seq.time.pending[.token]

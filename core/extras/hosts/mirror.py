@@ -192,7 +192,7 @@ class SignsOfLife:
     def trouble(self, host: str, patience: float) -> str:
         """Return why nothing may be known of a host now; blank if it was heard of within its patience."""
         if self.lost:
-            return f"nothing comes from the NATS server: {self.lost}"
+            return f"no data from the NATS server: {self.lost}"
         silent = self._clock() - self.heard.get(token(host), self.since)
         if silent <= patience:
             return ""
@@ -327,7 +327,7 @@ class Mirror(SignsOfLife):
         if self.ledger is not None and self.ledger.folder == folder:
             return self.ledger
         if self.ledger is not None:
-            raise UsageError("the stream was deleted and made again; restart nooscope to see it")
+            raise UsageError("the stream was deleted and created again; restart nooscope to see it")
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (folder / "lock").open("ab")
         try:

@@ -96,7 +96,7 @@ class Shipper:
                 return True
             except (LinkLost, StoreError) as fault:
                 if once and tries >= len(_BACKOFF):
-                    self._say(f"{fault}; given up after {tries + 1} tries, the rest is sent next time")
+                    self._say(f"{fault}; gave up after {tries + 1} tries, the rest is sent next time")
                     return False
                 if not tries:
                     self._say(f"{fault}; trying again, nothing is lost")
@@ -179,7 +179,7 @@ class Shipper:
         """Store which events arrived; if that fails, report it once and continue."""
         fault = self._place.add(rows)
         if fault and not self._noteless:
-            self._say(f"{fault}; sending goes on, and what was sent is noted when it can be")
+            self._say(f"{fault}; sending continues, and progress is saved as soon as possible")
         self._noteless = bool(fault)
 
     def _look(self) -> None:
@@ -532,5 +532,5 @@ def _lock_alone(path: Path) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise StoreError("another `nooscope ship` sends this host's sessions there already") from None
+        raise StoreError("another `nooscope ship` is already sending this host's sessions there") from None
     return file

@@ -289,7 +289,7 @@ class SshHosts:
             return ""
         silent = time.monotonic() - machine.heard
         if machine.away:
-            return f"{host} is away for {span(silent)}: {machine.away}; trying again"
+            return f"{host} has been unreachable for {span(silent)}: {machine.away}; trying again"
         return f"no sign of life from {host} for {span(silent)}" if silent > patience else ""
 
     def _receive(self, items: list[StreamItem]) -> None:

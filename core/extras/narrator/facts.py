@@ -22,8 +22,8 @@ _SAID = 200  # Letters of the log's own words in one fact.
 _LAST = 12  # Events among which the agent's last words are looked for.
 # Sentences for an agent at rest.
 _AT_REST: dict[Close, str] = {
-    "said": "it answered, and the log does not say whether it is done",
-    "done": "it ended its turn and waits for a prompt",
+    "said": "it answered; the log does not mark the end of a turn",
+    "done": "it finished its turn and is waiting for a prompt",
     "stopped": "the person stopped it",
     "ended": "the session is over",
 }
@@ -129,7 +129,7 @@ def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
         if mark.kind == "halt":
             facts.append(Fact(mark.place + 1, f"the governor would halt: {plain(mark.name, 40)}", "halt"))
         elif mark.kind == "state" and mark.name in ("stuck", "deep_work"):
-            facts.append(Fact(mark.place + 1, f"it became {mark.name.replace('_', ' ')}", mark.name))
+            facts.append(Fact(mark.place + 1, f"its state became {mark.name.replace('_', ' ')}", mark.name))
     return facts
 
 
@@ -159,7 +159,7 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     question, rest = left.asks(notices.asking), _AT_REST.get(left.close)
     if question is not None:
         words = log_words(read(question).command, 120)
-        facts.append(Fact(stop, f'it waits for your answer ({question.tool}): "{words}"', "needs"))
+        facts.append(Fact(stop, f'it is waiting for your answer ({question.tool}): "{words}"', "needs"))
     elif left.close == "failed":
         facts.append(Fact(stop, "it needs you: an error or a refusal ended its turn", "needs"))
     elif rest is not None:
@@ -167,7 +167,7 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     elif left.close == "tool" and left.open:
         call_words = _call_text(left.open[-1], read(left.open[-1]))
         words = f"its last call has no result: {call_words}; "
-        words += "it still runs, waits for your permission, or was left"
+        words += "it is still running, waiting for your permission, or abandoned"
         facts.append(Fact(stop, words, "open"))
     facts += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
     done = _done(events[prompt_place:], prompt_place)
@@ -226,7 +226,7 @@ def _loop_fact(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bo
     what = log_words(loop.what, 120)
     if not over:
         lasted = span(max(0.0, at - loop.began_at))
-        return Fact(stop, f"{who} has gone round in circles for {lasted}: {what}", "loop")
+        return Fact(stop, f"{who} has been going round in circles for {lasted}: {what}", "loop")
     began = clock(loop.began_at - timeline.time_of(1))
     place = min(stop, max(1, timeline.index_at(loop.began_at)))
     return Fact(place, f"it went round in circles from {began} on: {what}", "loop")
@@ -300,7 +300,7 @@ def _stuck_claims(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[
         return []
     words, number = latest[0].words, latest[0].number
     if not reasons:
-        return [Claim(f"Nothing in the log speaks for being stuck; {words}.", (number,))]
+        return [Claim(f"Nothing in the log suggests that it is stuck; {words}.", (number,))]
     if latest[0].kind == "rest":
         return _claim_each(latest)
     if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):

@@ -53,7 +53,7 @@ def provider_of(words: str) -> Provider:
     variables = [word for word in rest if "://" not in word]
     provider = Provider(kind, model, (addresses or [_HOSTED[kind]])[0].rstrip("/"), (variables or [_KEYS[kind]])[0])
     if not provider.address.startswith("https://") and not provider.local:
-        raise SettingsError(f"{provider.address} would send facts and keys in the clear; use https")
+        raise SettingsError(f"{provider.address} would send facts and keys unencrypted; use https")
     return provider
 
 
@@ -148,9 +148,9 @@ def _refusal(answer: http.client.HTTPResponse) -> ModelFailed:
     if answer.status == 429 or answer.status >= 500:
         retry_after = answer.headers.get("Retry-After", "")
         wait = float(retry_after) if retry_after.replace(".", "", 1).isdecimal() else 0.0
-        words = "asks to be left alone for now" if answer.status == 429 else f"answered {answer.status}"
+        words = "limits the rate of requests" if answer.status == 429 else f"returned HTTP {answer.status}"
         return ModelFailed(words, min(wait, 3600.0))
-    return ModelDeclined(f"refused with {answer.status}")
+    return ModelDeclined(f"refused the request with HTTP {answer.status}")
 
 
 def _lines(
@@ -170,7 +170,7 @@ def _lines(
             return
         size += len(piece)
         if size > _LONGEST:
-            raise ModelDeclined("answered without end")
+            raise ModelDeclined("sent an answer that is too long")
         *whole, rest = (rest + piece).split(b"\n")
         yield from whole
 
@@ -187,7 +187,7 @@ def _events(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
         try:
             value = msgspec.json.decode(payload)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ModelFailed("answered something that is not JSON") from None
+            raise ModelFailed("sent an answer that is not JSON") from None
         if isinstance(value, dict):
             yield value
 
@@ -198,7 +198,7 @@ def _read(kind: str, events: Iterator[dict[str, Any]]) -> ModelReply:
     finished = False
     for event in events:
         if event.get("error") or event.get("type") == "error":
-            raise ModelFailed("broke off with an error")
+            raise ModelFailed("stopped with an error")
         part, ended = _anthropic(event, used) if kind == "anthropic" else _openai(event, used)
         parts.append(part)
         finished = finished or ended

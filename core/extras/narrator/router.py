@@ -129,7 +129,7 @@ def _stems(words: str) -> set[str]:
 
 Purpose = Literal["recap", "why", "episode", "dream"]
 _TASKS: dict[Purpose, str] = {
-    "recap": "Tell what was asked, what was done, what failed and how it stands now, in that order.",
+    "recap": "Report what was asked, what was done, what failed and the current status, in that order.",
     "why": "Say why the agent is stuck: the cause first, then what it tried. If it is not stuck, say so.",
     "episode": "Each fact is one stretch of work. Give each a name of at most eight words, as its claim.",
     "dream": "Say in one or two sentences what was tidied up and why.",
@@ -168,7 +168,7 @@ def choose(purpose: Purpose, frame: Frame, settings: Settings, used: float) -> C
     demand = demand_of(purpose, frame, settings)
     gate = opinion.threshold
     tier: Tier = "T0" if demand < gate else "T1" if demand < gate * tiers.gate_large else "T2"
-    reason = f"it asks for {demand:.2f} against a gate of {gate:.2f}"
+    reason = f"demand {demand:.2f}, gate {gate:.2f}"
     if opinion.band in ("no_model", "over"):
         return Choice("T0", "the session's own budget is nearly spent")
     if used >= tiers.no_model_from:
@@ -176,9 +176,9 @@ def choose(purpose: Purpose, frame: Frame, settings: Settings, used: float) -> C
     if tier == "T2" and (opinion.band == "no_large" or used >= tiers.no_large_from):
         tier, reason = "T1", "the budget allows no large model"
     if tier == "T2" and not narrator.large:
-        tier, reason = "T1", "no large model is named"
+        tier, reason = "T1", "no large model is configured"
     if tier == "T1" and not narrator.small:
-        return Choice("T0", "no small model is named")
+        return Choice("T0", "no small model is configured")
     return Choice(tier, reason)
 
 
@@ -219,13 +219,13 @@ class Router:
     ) -> Told:
         """Write prose from facts; by the template if no model is on, allowed or fit."""
         if not self._narrator.on:
-            return Told(tuple(template), "T0", "templates", "no model is on (narrator.on)")
+            return Told(tuple(template), "T0", "templates", "no language model enabled (narrator.on)")
         if not facts:
-            return Told(tuple(template), "T0", "templates", "there is nothing to tell")
+            return Told(tuple(template), "T0", "templates", "nothing to report")
         try:
             choice = choose(purpose, frame, self.settings, self.used())
             if choice.tier > most:
-                choice = Choice(most, f"{most} was asked for")
+                choice = Choice(most, f"{most} was requested")
             if choice.tier == "T0":
                 return Told(tuple(template), "T0", "templates", choice.reason)
             prose = self._routed(purpose, facts, choice, template, frame.affect.modulation.delegation_preference)
@@ -283,15 +283,15 @@ class Router:
         narrator, name = self._narrator, provider.name
         rest = self._store.read(self._wall()).rests.get(name)
         if rest is not None and rest.until > self._wall():
-            raise ModelFailed(f"is left alone for {rest.until - self._wall():.0f} s more")
+            raise ModelFailed(f"is paused for {rest.until - self._wall():.0f} s more")
         if self._registry.wants("on_model_request"):
             answer, who = self._registry.ask("on_model_request", purpose, name, text)
             if answer != "pass":
-                raise ModelFailed(f"is not asked: the extension {who} keeps the facts here")
+                raise ModelFailed(f"is not used: the extension {who} keeps the facts on this machine")
         key = self._key(provider)
         if not key and not provider.local:
             raise ModelFailed(f"has no key; put it into {provider.variable}")
-        trouble = ModelFailed("was not asked")
+        trouble = ModelFailed("was not used")
         for attempt in range(narrator.retries + 1):
             if attempt:
                 self._sleep(min(narrator.timeout, max(trouble.wait, narrator.pause * 2 ** (attempt - 1))))
@@ -299,7 +299,7 @@ class Router:
                 reply = self._paid(provider, key, system, text)
                 claims = read_claims(reply.text, numbers)
             except WrongAnswer as error:
-                trouble = ModelFailed(f"gave a wrong answer: {error}")
+                trouble = ModelFailed(f"returned an invalid answer: {error}")
             except _Spent:
                 raise
             except ModelFailed as error:
@@ -319,7 +319,7 @@ class Router:
         most_money, _ = self._price(provider, sent, narrator.answer)
         most_tokens = sent + narrator.answer
         if not self._store.reserve(self._wall(), most_money, most_tokens, narrator.money, narrator.tokens):
-            raise _Spent("is not asked: today's budget for prose is spent")
+            raise _Spent("is not used: today's budget for prose is spent")
         money, tokens, unpriced = 0.0, 0, False
         try:
             reply = ask_model(provider, key, system, text, narrator.answer, narrator.timeout)
@@ -357,7 +357,7 @@ def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider],
         if preference > 0.0 or provider.local:
             providers.append(provider)
         else:
-            troubles.append(f"{provider.name} is not asked: affect suspends delegation")
+            troubles.append(f"{provider.name} is not used: affect suspends delegation")
     if preference < NEUTRAL.delegation_preference:
         providers.sort(key=lambda provider: not provider.local)
     return providers, troubles
@@ -376,7 +376,7 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
     """Whether a model is on, which ones, and what prose has cost today."""
     narrator = settings.narrator
     if not narrator.on:
-        return ["no model is on: all prose is made by templates, and nothing leaves this machine"]
+        return ["no language model enabled; text comes from templates, and nothing leaves this machine"]
     lines = []
     for tier, chain in (("small", narrator.small), ("large", narrator.large)):
         for words in chain:
@@ -397,8 +397,8 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
     )
     for name, rest in spend.rests.items():
         if rest.until > now:
-            lines.append(f"{name} is left alone for {rest.until - now:.0f} s more")
-    return lines or ["on, but no model is named (narrator.small, narrator.large)"]
+            lines.append(f"{name} is paused for {rest.until - now:.0f} s more")
+    return lines or ["on, but no model is configured (narrator.small, narrator.large)"]
 
 
 def tell_recap(router: Router, timeline: Timeline, start: int, stop: int, most: Tier = "T2") -> Told:
@@ -426,7 +426,7 @@ def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2")
     frame = timeline.at(stop)
     dreams = frame.mind.dreams
     if not dreams:
-        return Told((Claim("Nothing has been dreamt yet.", ()),), "T0", "templates", "there is nothing to tell")
+        return Told((Claim("No dream so far.", ()),), "T0", "templates", "nothing to report")
     place = max(1, timeline.index_at(dreams[-1].at))
     words = dream_sentence(dreams[-1])
     return router.tell("dream", [Fact(place, words, "dream")], frame, [Claim(words, (place,))], most)

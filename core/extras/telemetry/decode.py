@@ -238,7 +238,7 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
         if byte < 0x80:
             return number & 0xFFFF_FFFF_FFFF_FFFF, place
         shift += 7
-    raise Malformed("a number without end")
+    raise Malformed("a number that is too long")
 
 
 def message(value: Any) -> bytes:

@@ -125,7 +125,7 @@ class MetricsPage:
         yield _Family(
             "nooscope_sessions",
             "gauge",
-            "Sessions by how they stand.",
+            "Sessions by status.",
             [((("state", word),), float(number)) for word, number in by_status.items()],
         )
         yield from self._counters()
@@ -156,7 +156,7 @@ class MetricsPage:
         yield _Family(
             "nooscope_tool_uses_total",
             "counter",
-            "Calls by what they do and how they ended.",
+            "Calls by action and outcome.",
             [
                 ((*base, ("action", action), ("outcome", outcome)), float(n))
                 for base, one in totals

@@ -51,12 +51,12 @@ class Station:
         """Answer one request; raises `Refused`, `Malformed` or `OSError`."""
         if request.path == "/metrics":
             if request.method not in ("GET", "HEAD"):
-                raise Refused(405, "ask with GET")
+                raise Refused(405, "use GET")
             return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
         if request.path not in ("/v1/logs", "/v1/traces", "/v1/metrics", "/events"):
-            raise Refused(404, "there are /v1/logs, /v1/traces, /events and /metrics")
+            raise Refused(404, "available: /v1/logs, /v1/traces, /events and /metrics")
         if request.method != "POST":
-            raise Refused(405, "send with POST")
+            raise Refused(405, "use POST")
         if request.path == "/events":
             return self._events(request)
         if request.kind not in (JSON, PROTOBUF):
@@ -70,7 +70,7 @@ class Station:
 
     def _events(self, request: Request) -> Answer:
         if request.kind not in (JSON, LINES, "application/jsonl"):
-            raise Refused(415, f"send {LINES}, one open event a line")
+            raise Refused(415, f"send {LINES}, one open event per line")
         events, faults = open_events(request.body, self._kit)
         count = self._take(events)
         answer: dict[str, Any] = {"taken": count, "passed_over": faults.total}
@@ -158,9 +158,9 @@ class MetricsServer(Extension):
 
     def _answer(self, request: Request) -> Answer:
         if request.path != "/metrics":
-            raise Refused(404, "there is /metrics")
+            raise Refused(404, "only /metrics is served")
         if request.method not in ("GET", "HEAD"):
-            raise Refused(405, "ask with GET")
+            raise Refused(405, "use GET")
         with self._lock:
             return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
 

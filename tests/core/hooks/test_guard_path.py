@@ -215,11 +215,11 @@ def test_what_passes_unguarded_is_counted_told_and_written_down(machine: Machine
         if sentences:
             break
         time.sleep(0.05)
-    assert sentences == ["3 calls passed unguarded, 0 were answered by the agent alone"]
+    assert sentences == ["3 calls were not guarded, 0 were answered by the agent alone"]
     assert machine.journal("unguarded") == [("s-1", "Bash")] * 3
     machine.agent(tool("PreToolUse", 1, "ls")).communicate(timeout=10)
     board = call(machine.place, "board", {})
-    assert board["sessions"]["s-1"]["warning"] == "3 calls passed unguarded"
+    assert board["sessions"]["s-1"]["warning"] == "3 calls were not guarded"
 
 
 def test_a_stalled_server_makes_the_agent_ask(machine: Machine) -> None:

@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         command = [*ordinary(), sys.executable, "-m", "tui.cli", "hooks", word, "claude"]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 1
-        assert "settings.json: Permission denied; it is left alone" in done.stderr
+        assert "settings.json: Permission denied; nothing was changed" in done.stderr
     assert path.stat().st_mode & 0o777 == 0
     path.chmod(0o600)
     assert path.read_bytes() == KEPT
@@ -186,7 +186,7 @@ def test_a_file_of_that_name_that_is_not_ours_is_left_alone(agent: str, tmp_path
     path = settings_of(agent, tmp_path)
     path.parent.mkdir(parents=True)
     path.write_text("mine")
-    with pytest.raises(HooksRefused, match="not ours"):
+    with pytest.raises(HooksRefused, match="not from nooscope"):
         installer(tmp_path).install(HOOKS[agent], "advise")
     with pytest.raises(HooksRefused):
         installer(tmp_path).uninstall(HOOKS[agent])
@@ -278,7 +278,7 @@ def test_a_projects_status_line_is_never_run_by_ours(tmp_path: Path) -> None:
     theirs.parent.mkdir(parents=True)
     hostile = '{"statusLine": {"type": "command", "command": "touch marker"}}'
     theirs.write_text(hostile)
-    with pytest.raises(HooksRefused, match="nothing of a project is run from here"):
+    with pytest.raises(HooksRefused, match="runs no command of a project"):
         one.install(HOOKS["claude"], "observe", project, statusline=True)
     assert theirs.read_text() == hostile
     theirs.write_text("{}")

@@ -53,7 +53,7 @@ async def test_a_permission_and_a_question_are_told_at_once(tmp_path: Path) -> N
         (question,) = link.board.questions
         assert "not the one" in await asyncio.to_thread(link.decide, question.number, "once", at=question.at - 1)
         assert await asyncio.to_thread(link.decide, question.number, "once", at=question.at) == ""
-        assert "not waiting any more" in await asyncio.to_thread(link.decide, question.number, "once")
+        assert "no longer waiting" in await asyncio.to_thread(link.decide, question.number, "once")
         assert await asyncio.to_thread(link.steer, "s-1", "look") == ""
         assert "no hook" in await asyncio.to_thread(link.steer, "other", "look")
     finally:

@@ -26,7 +26,7 @@ ALLOWED = {
     "hookSpecificOutput": {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow",
-        "permissionDecisionReason": "the person let it pass in nooscope",
+        "permissionDecisionReason": "the person allowed it in nooscope",
     }
 }
 """What Claude Code is answered about a call that the person let pass: it need not ask again."""
@@ -196,7 +196,7 @@ async def test_a_token_others_can_read_is_made_again(tmp_path: Path) -> None:
 async def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "intake").symlink_to(tmp_path / "real")
-    with pytest.raises(StoreError, match="not a folder of your own"):
+    with pytest.raises(StoreError, match="belongs to someone else"):
         IntakeFolder(tmp_path / "intake").prepare()
 
 
@@ -326,7 +326,7 @@ async def test_a_word_of_the_persons_own_reaches_the_agent(intake: IntakeServer)
     assert await ask(intake, "steer", {"session": "s-1", "message": "look at the mock"}) == {"done": True}
     assert await ask(intake, "steer", {"session": "s-2", "message": "x"}) == {"done": False}
     intake.handler._registry = Registry([Curt()])
-    kept = {"done": False, "why": "an extension keeps it back"}
+    kept = {"done": False, "why": "an extension withholds it"}
     assert await ask(intake, "steer", {"session": "s-1", "message": "a rant"}) == kept
     intake.handler._registry = Registry()
     said = await ask(intake, "hook/claude/advise", hook("PostToolBatch"))

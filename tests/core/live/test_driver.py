@@ -165,7 +165,7 @@ def test_a_snapshot_that_a_method_asks_for_is_kept_while_it_is_news(home: Path, 
     kept = store.bookmarks.read()
     assert saved and {mark.place: mark.checkpoint for mark in kept} == saved
     assert len({mark.name for mark in kept}) == len(kept)
-    assert all(mark.note.startswith("kept by itself") for mark in kept)
+    assert all(mark.note.startswith("saved automatically") for mark in kept)
     assert len(store.saved_names()) == min(16, len(kept))
     if one.driver.timeline is not None:
         assert store.back(one.driver.timeline, store.saved_names()[-1]).standing == "same"

@@ -61,7 +61,7 @@ def test_a_dreams_findings_are_taken_over_by_their_strength() -> None:
     assert findings(branch, least)[1] == []
     sure, unsure = findings(branch, greatest + 0.01)
     assert sure == [] and unsure == every
-    assert "below the strictness" in dream_lines(branch, greatest + 0.01)[-1]
+    assert "below the threshold" in dream_lines(branch, greatest + 0.01)[-1]
 
 
 def test_a_word_is_tried_before_it_is_said() -> None:

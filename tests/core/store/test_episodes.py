@@ -147,7 +147,7 @@ def test_a_failing_save_leaves_the_old(tmp_path: Path) -> None:
                 "CREATE TRIGGER stop BEFORE INSERT ON episodes WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
             link.commit()
-        with pytest.raises(StoreError, match="out of reach"):
+        with pytest.raises(StoreError, match="cannot be read"):
             store.save("s", "main", [episode(0, 7.0), episode(1), episode(2)])
         assert [each.until for each in store.recent(10)] == [1.0]
 
@@ -293,7 +293,7 @@ def test_a_file_held_for_too_long_is_said_to_be_out_of_reach(tmp_path: Path) -> 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with EpisodeStore(tmp_path / "file" / "e.sqlite") as store, pytest.raises(StoreError, match="cannot be made"):
+    with EpisodeStore(tmp_path / "file" / "e.sqlite") as store, pytest.raises(StoreError, match="cannot be created"):
         store.count()
 
 

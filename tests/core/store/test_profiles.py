@@ -119,7 +119,7 @@ def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
-    with pytest.raises(ValueError, match="cannot be added to; write there"):
+    with pytest.raises(ValueError, match="cannot be edited; add this yourself"):
         with_values("[receptor]\nambient = 5\n", {LOW: 0.2})
     with pytest.raises(ValueError, match="not TOML"):
         with_values("[receptor", {LOW: 0.2})

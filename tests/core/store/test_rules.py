@@ -40,8 +40,8 @@ def test_a_file_that_turns_bad_keeps_its_last_good_word(tmp_path: Path) -> None:
     files.load()
     write(path, id="path_suggest", trigger={"sensitivity": "high"})
     assert sensitivity(files.load()) == 0.9
-    assert 'trigger.sensitivity is "high"; it may be a number from 0 to 1' in files.faults[0]
-    assert "its last good content stays" in files.faults[-1]
+    assert 'trigger.sensitivity is "high"; it must be a number from 0 to 1' in files.faults[0]
+    assert "its last valid content stays in use" in files.faults[-1]
     write(path, id="path_suggest", trigger={"sensitivity": 0.3})
     assert sensitivity(files.load()) == 0.3
     assert files.faults == ()
@@ -55,7 +55,7 @@ def test_a_file_that_was_never_good_is_left_out_alone(tmp_path: Path) -> None:
     good = write(tmp_path / "good.json", id="path_suggest", trigger={"sensitivity": 0.2})
     files = RuleFiles([bad, good])
     assert sensitivity(files.load()) == 0.2
-    assert "the file is left out" in files.faults[-1]
+    assert "the file is ignored" in files.faults[-1]
 
 
 def test_the_hidden_project_file_comes_first(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_project_may_only_make_a_method_more_sensitive(tmp_path: Path, field: 
     assert len(faults) == (not may)
     if faults:
         name = f"{field}.{next(iter(value))}" if field == "trigger" else field
-        assert faults[0].startswith(f"{tmp_path / 'theirs.json'}:1: path_suggest: {name}: left out, ")
+        assert faults[0].startswith(f"{tmp_path / 'theirs.json'}:1: path_suggest: {name}: ignored; ")
         assert rules.origins == mine.origins
 
 
@@ -134,10 +134,10 @@ NEW: dict[str, Any] = {
         ({"id": "rest_now"}, ""),
         ({"id": "rest_now", "action": {"kind": "needs_you", "say": "Rest."}}, ""),
         ({"id": "rest_now", "action": {"kind": "done"}}, "action.kind is done"),
-        ({"id": "rest_now", "type": "context_persist"}, "only your own rules may have checkpoints written"),
-        ({"id": "rest_now", "action": {"deliver": {"kind": "steer"}}}, "put words to an agent"),
-        ({"id": "done"}, "a word of our own"),
-        ({"id": "question"}, "a word of our own"),
+        ({"id": "rest_now", "type": "context_persist"}, "only your own rules may write checkpoints"),
+        ({"id": "rest_now", "action": {"deliver": {"kind": "steer"}}}, "send text to an agent"),
+        ({"id": "done"}, "a reserved name"),
+        ({"id": "question"}, "a reserved name"),
     ],
 )
 def test_a_project_may_add_methods_that_warn(tmp_path: Path, more: dict[str, Any], part: str) -> None:

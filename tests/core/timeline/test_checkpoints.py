@@ -54,7 +54,7 @@ def test_automatic_ones_make_room_for_the_persons_own(tmp_path: Path) -> None:
     kept.make(timeline, 1, "mine", created=1.0)
     for number in range(2, 6):
         automatic = take_checkpoint(timeline, f"auto {number}", float(number), number)
-        assert kept.keep_automatic(automatic, 0.0, "kept by itself")
+        assert kept.keep_automatic(automatic, 0.0, "saved automatically")
     assert kept.saved_names() == ("mine", "auto 4", "auto 5")
     kept.make(timeline, 6, "mine too", created=6.0)
     kept.make(timeline, 7, "and mine", created=7.0)

@@ -107,7 +107,7 @@ def test_a_wrong_assignment_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit) as ended:
         main(["settings", "--set", f"{OFFSET}=9"])
     assert ended.value.code == 2
-    assert "9 is not allowed, it may be a number from" in capsys.readouterr().err
+    assert "9 is not allowed; it must be a number from" in capsys.readouterr().err
 
 
 def test_an_unknown_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_a_path_from_an_unset_variable_is_wrong_usage(words: str, capsys: pytest
 
 def test_a_theme_that_is_not_there_is_told(nobody: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "theme", "--set", "screen.theme=zzz"]) == 0
-    assert "screen.theme: there is no theme 'zzz'; there are almanac, " in capsys.readouterr().err
+    assert "screen.theme: there is no theme 'zzz'; available: almanac, " in capsys.readouterr().err
     assert main(["settings", "theme", "--set", "screen.theme=nord"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -178,10 +178,9 @@ def test_help_lists_few_commands_in_groups(capsys: pytest.CaptureFixture[str]) -
         main(["--help"])
     out = capsys.readouterr().out
     listed = [name for names in LISTED.values() for name in names]
-    assert len(listed) == len(set(listed)) <= 18
+    assert len(listed) == len(set(listed)) <= 17
     assert {*listed, *(name for _, names in GROUPS.values() for name in names)} >= set(COMMANDS)
     assert all(f"\n  {name} " in out for name in listed)
-    assert all(name in out for _, names in GROUPS.values() for name in names)
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -59,7 +59,7 @@ def spoil(home: Path) -> None:
 
 FAULTS = (
     "affect-policy.toml: fields.persistence.ceiling is 7",
-    'methods[0] (path_suggest): trigger.sensitivity is "high"; it may be a number from 0 to 1',
+    'methods[0] (path_suggest): trigger.sensitivity is "high"; it must be a number from 0 to 1',
 )
 
 
@@ -86,7 +86,7 @@ def test_a_less_sensitive_rule_of_a_project_is_named_and_left_out(home: Path) ->
     found = configured_start()
     assert sensitivity(found.initial.society(Settings())) == 0.5
     assert found.faults == (
-        f"{home / 'project' / '.nooscope-rules.json'}:1: path_suggest: trigger.sensitivity: left out, "
+        f"{home / 'project' / '.nooscope-rules.json'}:1: path_suggest: trigger.sensitivity: ignored; "
         "a project may only raise it",
     )
 
@@ -251,7 +251,7 @@ def test_files_that_turn_bad_under_a_screen_keep_their_last_good_word(
     good = configured_start().initial
     spoil(home)
     assert opening.initial_states(Settings()).initial == good
-    for fault in (*FAULTS, ".nooscope-rules.json: its last good content stays"):
+    for fault in (*FAULTS, ".nooscope-rules.json: its last valid content stays in use"):
         assert len([said for said in told if fault in said]) == 1
     lay_down(home / "project", "other", 0.8)
     mended = opening.initial_states(Settings()).initial
@@ -262,7 +262,7 @@ def test_files_that_turn_bad_under_a_screen_keep_their_last_good_word(
 
 
 def test_a_policy_that_turns_bad_is_said_to_stay_while_its_file_is_there(home: Path) -> None:
-    files, stays = StartFiles(), f"{home / 'config' / 'affect-policy.toml'}: its last good content stays"
+    files, stays = StartFiles(), f"{home / 'config' / 'affect-policy.toml'}: its last valid content stays in use"
     spoil(home)
     never_good = files.read()
     assert never_good.initial.policy is None and stays not in never_good.faults

@@ -138,7 +138,7 @@ def test_search_says_where_and_how_to_go_there(home: Path, capsys: pytest.Captur
     assert said(capsys, "search", "billing", "--agent", "codex") == "Nothing found.\n"
     assert said(capsys, "search", "billing", "--project", "elsewhere") == "Nothing found.\n"
     assert said(capsys, "search", "billing", "--since", "1h") == "Nothing found.\n"
-    assert said(capsys, "search", "--forget") == "the search index is deleted\n"
+    assert said(capsys, "search", "--forget") == "search index deleted\n"
     assert said(capsys, "search", "--forget") == "there was no search index\n"
 
 

@@ -56,13 +56,13 @@ def test_in_status_and_out(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["hooks", "status"]) == 0
     said = capsys.readouterr().out
     assert "codex     installed (advise)" in said and "claude    not installed" in said
-    assert "No nooscope serves hooks now" in said
+    assert "No nooscope is serving hooks" in said
     assert main(["doctor"]) == 0
     assert "any open nooscope serves them" in capsys.readouterr().out
     assert main(["hooks", "uninstall", "codex"]) == 0
-    assert "taken out" in capsys.readouterr().out and not (home / ".codex").exists()
+    assert "removed" in capsys.readouterr().out and not (home / ".codex").exists()
     assert main(["hooks", "uninstall", "codex"]) == 0
-    assert "no hooks of ours" in capsys.readouterr().out
+    assert "no hooks of nooscope" in capsys.readouterr().out
 
 
 def test_for_a_project_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,10 +77,10 @@ def test_for_a_project_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     [
         (["hooks", "install"], 2, "name an agent"),
         (["hooks", "install", "codex", "--statusline"], 2, "only claude"),
-        (["hooks", "install", "codex", "--deadline", "0"], 2, "never let us answer"),
+        (["hooks", "install", "codex", "--deadline", "0"], 2, "leaves no time for an answer"),
         (["permits", "approve"], 2, "name the number"),
-        (["permits", "approve", "1"], 1, "nothing waits"),
-        (["advice", "--tell", "s", "x"], 1, "no nooscope serves hooks"),
+        (["permits", "approve", "1"], 1, "nothing is waiting"),
+        (["advice", "--tell", "s", "x"], 1, "no nooscope is serving hooks"),
         (["listen", "--no-hooks"], 2, "--otlp"),
     ],
 )
@@ -95,7 +95,7 @@ def test_refused_files_are_named(home: Path, capsys: pytest.CaptureFixture[str])
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.json").write_text("{} // mine")
     assert main(["hooks", "install", "claude"]) == 1
-    assert "left alone" in capsys.readouterr().err
+    assert "nothing was changed" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("served")
@@ -106,7 +106,7 @@ def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.Capture
     assert main(["permits", "approve", "1", "--session"]) == 0
     assert "Approved for this session." in capsys.readouterr().out
     assert main(["permits", "deny", "1"]) == 1
-    assert "question 1 is not waiting any more" in capsys.readouterr().err
+    assert "question 1 is no longer waiting" in capsys.readouterr().err
     assert main(["permits", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["waiting"] == [] and [one["what"] for one in told["decided"]] == ["asked", "approved"]
@@ -121,7 +121,7 @@ def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.Capture
 @pytest.mark.usefixtures("served")
 def test_what_was_said_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["advice"]) == 0
-    assert "No agent was told anything yet" in capsys.readouterr().out
+    assert "No advice was sent so far" in capsys.readouterr().out
     for number in range(6):
         ask("hook/claude/advise", failure(number))
         ask("hook/claude/advise", hook("PostToolBatch"))

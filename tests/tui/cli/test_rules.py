@@ -55,7 +55,7 @@ def test_a_bad_file_is_named_and_the_rest_stays(home: Path, capsys: pytest.Captu
     methods = {row["id"]: row for row in json.loads(captured.out)["methods"]}
     assert methods["path_suggest"]["trigger"]["sensitivity"] == 0.9
     assert f"{home / 'project' / 'receptor-rules.json'}: methods[0] (path_suggest)" in captured.err
-    assert "it may be a number from 0 to 1" in captured.err
+    assert "it must be a number from 0 to 1" in captured.err
 
 
 def test_check_says_what_a_file_does(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

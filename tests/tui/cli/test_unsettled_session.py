@@ -15,7 +15,7 @@ from tests.core.hooks.calls import failure, hook, read, session, tool
 from tui.cli import main
 
 START = 1_750_000_000.0
-HELD = "Not told to the agent while its affect is unsettled"
+HELD = "Not sent to the agent while its affect is unsettled"
 
 
 def unsettled(calls: int = 200) -> list[Event]:

@@ -90,10 +90,10 @@ def test_a_log_of_which_nothing_can_be_read_is_said_at_once(home: Path, capsys: 
     log.write_bytes(gemini(2)[:-9] + b"x}")
     assert main(watch(log)) == 0
     said = capsys.readouterr().err
-    assert f"watching {log} (nothing in its log can be read (not JSON)); ctrl+c ends" in said
+    assert f"watching {log} (nothing in its log can be read (not JSON)); ctrl+c stops" in said
     log.write_bytes(gemini(2))
     assert main(watch(log)) == 0
-    assert f"watching {log}; ctrl+c ends" in capsys.readouterr().err
+    assert f"watching {log}; ctrl+c stops" in capsys.readouterr().err
 
 
 class Live:
@@ -246,7 +246,7 @@ def test_latest_waits_for_the_first_session_and_follows_the_next_in_its_folder(
     agents.join()
     said = capsys.readouterr()
     assert "waiting for the first one" in said.err
-    assert "this session rests; following" in said.err
+    assert "this session is at rest; following" in said.err
     assert "needs you" in said.out
 
 

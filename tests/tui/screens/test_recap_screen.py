@@ -82,7 +82,7 @@ async def test_the_app_says_that_a_model_is_on_and_tells_prose_on_a_key(tmp_path
         await pilot.press("v")
         await until(pilot, lambda: "What happened" in page(app))
         await pilot.press("end")
-        await until(pilot, lambda: "written by templates (T0); no small model is named" in page(app))
+        await until(pilot, lambda: "written by templates (T0); no small model is configured" in page(app))
         await pilot.press("escape")
         app.action_show("extensions")
         await until(pilot, lambda: "Extensions" in page(app))

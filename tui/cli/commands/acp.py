@@ -27,7 +27,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("name the agent's command: nooscope acp -- AGENT ARGS ...")
     code, fault = run_proxy(command, own_folder("data") / "acp")
     if fault:
-        print(f"nooscope: the session was not logged to its end: {fault}", file=sys.stderr)
+        print(f"nooscope: the end of the session was not logged: {fault}", file=sys.stderr)
     return code
 
 

@@ -19,13 +19,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="*",
-        help="logs or folders to look through; without one, every sentence ever said is listed",
+        help="logs or folders to search; without any, all advice ever sent is listed",
     )
     parser.add_argument(
-        "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="tell an agent something at its next moment"
+        "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="send an agent a message with its next call"
     )
     parser.add_argument(
-        "--cancel", action="store_true", help="with --tell, under guard: deny the next call with this sentence"
+        "--cancel", action="store_true", help="with --tell, under guard: deny the next call with this message"
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
@@ -76,10 +76,10 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     _print(moments, counted, within)
     if kept_back:
-        print(f"Random silence: {trial.sentence}")
+        print(f"Withheld at random: {trial.sentence}")
     else:
-        print("Nobody chose at random when to speak: a difference may have other causes; set")
-        print("response.advice.silence to withhold a share of the advice at random and find out.")
+        print("No advice was withheld at random, so a difference may have other causes. Set")
+        print("response.advice.silence to withhold a share of it at random, and measure again.")
     return 0
 
 
@@ -89,10 +89,10 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
 
     answer = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
     if answer is None:
-        raise NooscopeError("no nooscope serves hooks now; `nooscope listen` does")
+        raise NooscopeError("no nooscope is serving hooks; start one with `nooscope listen`")
     if not answer.get("done"):
-        raise NooscopeError("no hook has called for this session yet, or there is nothing to say")
-    print("Its next call is denied with this." if cancel else "It is told with its next call.")
+        raise NooscopeError("this session has not called a hook yet, or the message is empty")
+    print("The agent's next call is denied with it." if cancel else "The agent gets it with its next call.")
     return 0
 
 
@@ -111,7 +111,7 @@ def _list(store: SaidStore, as_json: bool) -> int:
             word = "withheld: " if entry.withheld else ""
             print(f"{moment(entry.at)}  {who}  {word}{plain(entry.sentence, 300)}")
     if not count and not as_json:
-        print("No agent was told anything yet; `nooscope hooks install AGENT --advise` lets it be.")
+        print("No advice was sent so far; `nooscope hooks install AGENT --advise` turns it on.")
     return 0
 
 
@@ -123,18 +123,18 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
     for one in moments:
         if one.said:
             came = "came again" if one.again else "stayed away" if one.acts >= within else "too early to say"
-            print(f"{when(one.at)}  {one.rule}: {plain(one.sentence, 200)}  -> {came} ({one.acts} acts)")
-    print(f"\nThe same trouble within {within} acts, by what was due:")
+            print(f"{when(one.at)}  {one.rule}: {plain(one.sentence, 200)}  -> {came} ({one.acts} actions)")
+    print(f"\nThe same problem within {within} actions, by the advice that was due:")
     print(f"  {'rule':<20} {'':<10} {'again':>6} {'away':>6} {'early':>6}")
     for row in counted:
-        word = "said" if row.said else "not said"
+        word = "sent" if row.said else "not sent"
         counts = f"{row.came_again:>6} {row.stayed_away:>6} {row.too_early:>6}"
         print(f"  {plain(row.rule, 20):<20} {word:<10} {counts}")
     sides = [
         sum(row.came_again + row.stayed_away for row in counted if row.said is was_said) for was_said in (True, False)
     ]
     if min(sides) < FEW_MOMENTS:
-        print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")
+        print(f"{sides[0]} sent and {sides[1]} not sent are too few to conclude anything.")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

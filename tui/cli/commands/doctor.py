@@ -24,7 +24,9 @@ _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--forget-given", action="store_true", help="delete what watched sessions started from")
+    parser.add_argument(
+        "--forget-given", action="store_true", help="delete the stored starting states of watched sessions"
+    )
     add_settings_options(parser)
 
 

@@ -161,7 +161,7 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
 
     profiles = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
     if name not in profiles:
-        raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(profiles))}")
+        raise NooscopeError(f"--profile {name}: no such profile; available: {', '.join(sorted(profiles))}")
     for setting, value in profile_changes(profiles[name], settings).items():
         settings = with_value(settings, setting, value)
     return settings

@@ -78,7 +78,7 @@ def _offer(name: str) -> Offer:
     if name in {row.name for row in _ours()}:
         raise UsageError(f"{name} is built in; change it in the settings")
     names = ", ".join(plain(offer.name, 40) for offer in offers) or "none"
-    raise UsageError(f"no extension is named {plain(name, 60)!r}; there are: {names}")
+    raise UsageError(f"no extension is named {plain(name, 60)!r}; available: {names}")
 
 
 def _ours() -> Iterator[Row]:

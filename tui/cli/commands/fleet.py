@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
-from tui.cli.launch import add_hooks_option, add_screen_options, has_screen, run_app, screen_settings, serving_hooks
+from tui.cli.launch import (
+    add_hooks_option,
+    add_screen_options,
+    has_screen,
+    run_app,
+    screen_settings,
+    serving_hooks,
+    sessions_here,
+)
 from tui.cli.options import CliCommand, path_argument
 from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
 from tui.cli.streams import print_table
@@ -40,7 +48,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
-    parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    parser.add_argument(
+        "--within", type=_hours, metavar="HOURS", help="only sessions that changed within this time (default: 24)"
+    )
     add_hooks_option(parser)
     add_plain_option(parser)
     add_screen_options(parser)
@@ -89,7 +99,7 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
     over_ssh = [url for url in args.servers if url.startswith("ssh:")]
     if not over_ssh:
         if len(args.servers) > 1:
-            raise UsageError("give one NATS server; several addresses of it are separated by commas")
+            raise UsageError("give one NATS server; separate several addresses of it with commas")
         mirror = Mirror(server_of(args.servers[0], os.environ), cache)
         try:
             folder = mirror.start()
@@ -136,9 +146,13 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     elif ordered:
         _print_table(ordered, now)
     elif not (lost or roster.unread):
-        print(f"No session changed within the last {settings.screen.fleet.within:g} hours.")
+        from core.logs.discovery import NO_SESSIONS
+
+        older = args.paths or args.servers or sessions_here(settings)
+        within = f"No session changed within the last {settings.screen.fleet.within:g} hours"
+        print(f"{within}; --within HOURS shows older ones." if older else NO_SESSIONS)
     if lost:
-        print(f"nooscope: {lost}; not all that hosts sent is shown", file=sys.stderr)
+        print(f"nooscope: {lost}; some of what the hosts sent is missing", file=sys.stderr)
     return 1 if lost or (roster.unread and not rows) else 0
 
 

@@ -30,22 +30,22 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only for this project (default: this folder) rather than for all you do",
+        help="only for this project (default: this folder), not for all projects",
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--advise", action="store_true", help="may tell the agent one sentence a turn")
-    how.add_argument("--guard", action="store_true", help="the same, and calls that write need a permit")
+    how.add_argument("--advise", action="store_true", help="send the agent at most one sentence of advice per turn")
+    how.add_argument("--guard", action="store_true", help="like --advise, and calls that write need a permit")
     parser.add_argument(
         "--answer",
         action="store_true",
         help="also answer the agent's own permission prompts from here; its own dialog keeps working",
     )
-    parser.add_argument("--statusline", action="store_true", help="also a status line, where the agent has one")
+    parser.add_argument("--statusline", action="store_true", help="also install a status line (claude only)")
     parser.add_argument(
         "--deadline",
         type=seconds_argument,
         metavar="SECONDS",
-        help="after this the agent goes on alone (default: 0.15)",
+        help="time after which the agent continues without an answer (default: 0.15)",
     )
 
 
@@ -62,25 +62,25 @@ def _run(args: argparse.Namespace) -> int:
     hooks, installer = HOOKS[args.agent], own_installer()
     if args.do == "uninstall":
         done = installer.uninstall(hooks, project)
-        print(f"{args.agent}: hooks taken out." if done else f"{args.agent}: there were no hooks of ours.")
+        print(f"{args.agent}: hooks removed." if done else f"{args.agent}: no hooks of nooscope were installed.")
         return 0
     if args.statusline and args.agent != "claude":
         raise UsageError("only claude has a status line of this kind")
     if args.deadline is not None and args.deadline <= 0:
-        raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
+        raise UsageError("a deadline of 0 leaves no time for an answer; write 0.15 or more")
     if args.answer and not hooks.answers:
         raise UsageError(f"nooscope cannot answer {args.agent}: answer in its terminal (R in the fleet goes there)")
     mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
     deadline = DEADLINE if args.deadline is None else args.deadline
     path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer)
-    print(f"{args.agent}: hooks put into {path} ({mode}{', answer' if args.answer else ''}).")
+    print(f"{args.agent}: hooks installed in {path} ({mode}{', answer' if args.answer else ''}).")
     if args.answer:
         print(f"Its permission prompts can be answered here with `nooscope permits`: {hooks.answers}.")
     if hooks.after:
         print(f"Now {hooks.after}.")
     if hooks.limits:
         print(f"Note: {hooks.limits}.")
-    print("They do nothing until a nooscope runs that serves them: `nooscope listen`.")
+    print("They do nothing until nooscope serves them: run `nooscope listen`.")
     return 0
 
 
@@ -98,11 +98,11 @@ def _status(project: Path | None, agents: list[str]) -> int:
         damaged |= bool(installed.problems)
     running = call(default_place(), "sessions", {})
     if running is None:
-        print("No nooscope serves hooks now; `nooscope listen` does.")
+        print("No nooscope is serving hooks; start one with `nooscope listen`.")
     else:
         print(f"A nooscope serves hooks; {len(running)} sessions have called it.")
     if damaged:
-        print("Hooks that are damaged guard nothing: `nooscope hooks install` writes them again.")
+        print("Damaged hooks guard nothing; `nooscope hooks install` repairs them.")
     return int(damaged)
 
 

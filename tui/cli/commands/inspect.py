@@ -213,9 +213,7 @@ def _run_events(args: argparse.Namespace) -> int:
 
 def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument(
-        "--find", metavar="HASH", help="the node whose content hash starts like this, and the path to it"
-    )
+    parser.add_argument("--find", metavar="HASH", help="the node whose hash starts with this, and the path to it")
     parser.add_argument(
         "--go", metavar="RECORD", help="the model at a record, by its number, id or hash, and what came since"
     )

@@ -26,19 +26,19 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--otlp",
         action="store_true",
-        help="also take OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), give /metrics",
+        help="also accept OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), and serve /metrics",
     )
     parser.add_argument(
         "--port",
         type=port_argument,
         default=_PORT,
         metavar="N",
-        help=f"of --otlp, default: {_PORT}; 0 takes a free one",
+        help=f"port of --otlp (default: {_PORT}; 0 picks a free one)",
     )
-    parser.add_argument("--by-session", action="store_true", help="figures with a label for each session (200 at most)")
+    parser.add_argument("--by-session", action="store_true", help="label metrics by session (at most 200)")
     parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
     parser.add_argument(
-        "--hooks-port", type=port_argument, metavar="N", help="serve hooks on this port of loopback too, by token"
+        "--hooks-port", type=port_argument, metavar="N", help="also serve hooks on this loopback port, with a token"
     )
     add_settings_options(parser)
 
@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
 
     if args.no_hooks and not args.otlp:
-        raise UsageError("without hooks there is only --otlp to listen for; add it")
+        raise UsageError("--no-hooks leaves nothing to listen for; add --otlp")
     settings = settings_from(args).settings
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_run_station(args, settings))
@@ -95,7 +95,7 @@ async def _open_telemetry(args: argparse.Namespace, settings: Settings) -> tuple
         raise UsageError(
             f"cannot listen on 127.0.0.1:{args.port}: {fault.strerror or fault}; name another with --port"
         ) from None
-    say(f"listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c ends")
+    say(f"listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c stops")
     return receiver, inbox
 
 
@@ -130,7 +130,7 @@ async def _intake(
         say(f"hooks are not served: {fault}")
         return None
     named = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
-    say(f"serving hooks at {default_place().socket}{named}; ctrl+c ends")
+    say(f"serving hooks at {default_place().socket}{named}; ctrl+c stops")
     return intake, thread
 
 

@@ -17,11 +17,14 @@ _ASKED = ("approve", "deny", "answer")
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "do", choices=(*_ASKED, "lift"), nargs="?", help="without a word, show what waits and was decided"
+        "do",
+        choices=(*_ASKED, "lift"),
+        nargs="?",
+        help="what to do (default: show what is waiting and what was decided)",
     )
-    parser.add_argument("number", nargs="?", metavar="NUMBER", help="of the question; of lift, the session")
+    parser.add_argument("number", nargs="?", metavar="NUMBER", help="number of the question; for lift, the session")
     parser.add_argument(
-        "answers", nargs="*", metavar="ANSWER", help="to a question: the number or text of an option, or your own"
+        "answers", nargs="*", metavar="ANSWER", help="the number or text of an option, or your own text"
     )
     parser.add_argument("--session", action="store_true", help="approve this tool for the rest of the session")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why it is denied; the agent reads it")
@@ -39,9 +42,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.verify:
         checked = journal.check()
         if checked.fault:
-            print(f"{journal.path}: {checked.fault}; {checked.entries} lines before it are whole.")
+            print(f"{journal.path}: {checked.fault}; {checked.entries} lines before it are intact.")
             return 1
-        print(f"{checked.entries} lines, none changed. They stand for {checked.head}")
+        print(f"{checked.entries} lines, none changed. Head of the chain: {checked.head}")
         return 0
     if args.do == "lift":
         return _lift(args.number or "")
@@ -64,9 +67,9 @@ def _decide(args: argparse.Namespace) -> int:
     answers = [chosen_option(text, one["options"]) for text, one in zip(args.answers, choices, strict=False)]
     answer = call(place, "decide", decision(number, choice, args.reason, "nooscope permits", answers))
     if answer is None:
-        raise NooscopeError("no nooscope serves hooks now, so nothing waits")
+        raise NooscopeError("no nooscope is serving hooks, so nothing is waiting")
     if not answer.get("done"):
-        raise NooscopeError(answer.get("why") or f"no question {args.number} waits")
+        raise NooscopeError(answer.get("why") or f"no question {args.number} is waiting")
     print({"deny": "Denied.", "session": "Approved for this session.", "once": "Approved, once."}[choice])
     return 0
 
@@ -81,9 +84,9 @@ def _lift(session: str) -> int:
     request = {**decision(0, "lift", where="nooscope permits"), "session": session}
     answer = call(default_place(), "decide", request)
     if answer is None:
-        raise NooscopeError("no nooscope serves hooks now, so no cap holds anything")
-    unknown = "" if answer.get("done") else " No hook has called for it yet."
-    print(f"Its spending caps are lifted until nooscope is started again.{unknown}")
+        raise NooscopeError("no nooscope is serving hooks, so no cap is in force")
+    unknown = "" if answer.get("done") else " It has not called a hook yet."
+    print(f"Its spending caps are lifted until nooscope restarts.{unknown}")
     return 0
 
 
@@ -111,7 +114,7 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
     for name, why in asks.items():
         print(f"   -  waits  {plain(why, 200)}  (session {plain(name[:8])}; answer in its terminal)")
     if not (board.questions or asks):
-        print("Nothing waits for you.")
+        print("Nothing is waiting for you.")
     for entry in recent:
         what = f"{entry.what:<10} {entry.tier:<10} {plain(entry.tool, 20)}"
         by = f"  by {plain(entry.by, 80)}" if entry.by else ""

@@ -49,7 +49,7 @@ def _run(args: argparse.Namespace) -> int:
 
     index = WordIndex()
     if args.forget:
-        print("the search index is deleted" if index.clear() else "there was no search index")
+        print("search index deleted" if index.clear() else "there was no search index")
         return 0
     from core.errors import StoreError
     from core.report.answers import checked_paths

@@ -29,14 +29,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="default: you alone on this machine; on any other address, or where the system does not tell "
-        "who asks, a token is asked for",
+        help="default: this machine, for you alone; a token is required on any other address, "
+        "or if the system does not tell who connects",
     )
     parser.add_argument(
-        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
+        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 picks a free one"
     )
     parser.add_argument(
-        "--viewers", type=positive_argument, default=8, metavar="N", help="viewers at once at most (default: 8)"
+        "--viewers", type=positive_argument, default=8, metavar="N", help="maximum number of viewers (default: 8)"
     )
 
 
@@ -81,10 +81,10 @@ async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     except OSError as fault:
         raise UsageError(f"cannot listen on {host}:{args.port}: {_address_fault(fault)}") from None
     address = f"http://{host}:{chosen}/" + (f"?token={token}" if token else "")
-    print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
+    print(f"nooscope: open {address}; ctrl+c stops", file=sys.stderr, flush=True)
     if token and not near:
         print(
-            "nooscope: whoever has this address sees all and presses every key; it is not encrypted, "
+            "nooscope: anyone with this address can see everything and press every key; it is not encrypted, "
             "so use it in a network you trust or behind a proxy with TLS",
             file=sys.stderr,
             flush=True,

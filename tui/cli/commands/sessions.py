@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
-from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import CliCommand, add_settings_options, settings_from
 from tui.cli.streams import cell_len, print_table
 
@@ -39,6 +38,8 @@ def _run(args: argparse.Namespace) -> int:
     elif rows:
         _print_table(rows, now, every=args.all or not sys.stdout.isatty())
     else:
+        from core.logs.discovery import NO_SESSIONS
+
         print(NO_SESSIONS)
     return 0
 

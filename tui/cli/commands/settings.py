@@ -22,7 +22,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words")
     parser.add_argument("--changed", action="store_true", help="only settings that differ from the built-in value")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--toml", action="store_true", help="as a file one can save and edit")
+    form.add_argument("--toml", action="store_true", help="as a settings file to save and edit")
     form.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 

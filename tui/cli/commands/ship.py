@@ -37,14 +37,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help=f"such as nats://host:4222, or - for standard output; {_VARIABLES}",
     )
-    parser.add_argument("--host", metavar="NAME", help="what this host is called (default: its own name)")
+    parser.add_argument("--host", metavar="NAME", help="name of this host (default: its own name)")
     parser.add_argument(
         "--without-words",
         "--figures",
         action="store_true",
-        help="no names: paths, projects, branches and agents as numbers that only tell equal from different",
+        help="replace the names of paths, projects, branches and agents by numbers",
     )
-    parser.add_argument("--once", action="store_true", help="send what there is, and end")
+    parser.add_argument("--once", action="store_true", help="send what there is, then exit")
     add_settings_options(parser)
 
 
@@ -128,7 +128,7 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, shipper.stop)
     if not args.once:
-        say(f"sending the sessions of {host} to {server.name}; ctrl+c ends")
+        say(f"sending the sessions of {host} to {server.name}; ctrl+c stops")
     try:
         done = await shipper.run(once=args.once)
     finally:

@@ -12,8 +12,8 @@ _PATIENCE = 1.0
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "An agent hands its status in as JSON. `nooscope hooks install claude --statusline` puts a shell "
-        "program there that does the same without starting this one."
+        "The agent passes its status as JSON on standard input. "
+        "`nooscope hooks install claude --statusline` installs a shell program that does the same faster."
     )
 
 

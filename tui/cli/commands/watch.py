@@ -134,7 +134,7 @@ def _wait_for_latest(settings: Settings, args: argparse.Namespace) -> Path:
         if patience is not None and waited >= patience:
             raise UnreadableLog("no session found on this machine; name a log to follow")
         if waited < _SEARCH_EVERY:
-            say("no session on this machine yet; waiting for the first one; ctrl+c ends")
+            say("no session on this machine yet; waiting for the first one; ctrl+c stops")
         time.sleep(_SEARCH_EVERY)
     return here[0].path
 
@@ -225,8 +225,8 @@ class Watch:
             self._take()
             why = self.driver.facts().lost if self.driver.session else "no log of a known format there yet"
             if not self.driver.session and (closed := closed_at(self._path)) is not None:
-                why = f"you have no permission to read {closed}; it goes on once you have"
-            say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c ends")
+                why = f"you have no permission to read {closed}; watching starts once you have"
+            say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c stops")
             self._news = False
             self._follow()
         finally:
@@ -363,7 +363,7 @@ class Watch:
         if own is None or first is None or first.path == self._path or first.project != own.project:
             return
         if first.modified > own.modified:
-            say(f"this session rests; following {first.path}")
+            say(f"this session is at rest; following {first.path}")
             self.newer = first.path
             self._stop.set()
 

@@ -95,7 +95,7 @@ def guarded_card(name: str, kind: type[Card]) -> type[Card]:
                     ]
                 except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                     self._failed(fault)
-            end = "; it is switched off until nooscope starts again" if self.faults >= FAULTS else ""
+            end = "; it is switched off until nooscope restarts" if self.faults >= FAULTS else ""
             return sentence_lines(f"the extension {name} failed ({self.trouble}){end}", width, "alert")
 
         def _failed(self, fault: Exception) -> None:

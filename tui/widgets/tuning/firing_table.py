@@ -123,14 +123,14 @@ def _unheard(compared: WhatIfResult) -> list[Counted]:
     counts = Counter(change.mark.name for change in compared.texts or ())
     return [
         *((f"░ {name}", *row) for name, row in rows),
-        *((f"≠ {name} says otherwise", 0, 0, 0, number) for name, number in sorted(counts.items())),
+        *((f"≠ {name} has a different text", 0, 0, 0, number) for name, number in sorted(counts.items())),
     ]
 
 
 def _unheard_places(compared: WhatIfResult, row: str) -> list[int]:
     """Where the crossings or the words of a row are."""
     if row.startswith("≠"):
-        name = row.removeprefix("≠ ").removesuffix(" says otherwise")
+        name = row.removeprefix("≠ ").removesuffix(" has a different text")
         return [change.mark.place for change in compared.texts or () if change.mark.name == name]
     silenced = compared.silenced
     if silenced is None or not row.startswith("░"):

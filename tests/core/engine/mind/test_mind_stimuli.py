@@ -30,7 +30,7 @@ def only(events: list[Event], using: StimulusSource | None = None, context: floa
         (shell(outcome="rejected", program="curl"), "policy_violation", "rejected", "curl rejected"),
         (shell(program="rm", purpose="destructive"), "policy_violation", "destructive", "rm, destructive"),
         (shell(purpose="test"), "confirmation", "test", "pytest: tests pass"),
-        (shell(program="make", purpose="build"), "confirmation", "build", "make: build works"),
+        (shell(program="make", purpose="build"), "confirmation", "build", "make: build passes"),
         (shell(program="git", purpose="commit"), "confirmation", "commit", "git: committed"),
         (shell(outcome="failure"), "anomaly", "failure", "pytest failed"),
         (AgentEnd(at=0, child="c"), "trace", "report", "sub-agent done"),

@@ -66,4 +66,4 @@ def test_so_many_roles_are_remembered(others: int, known: bool) -> None:
 def test_a_file_may_name_so_many_wakeups(number: int, fits: bool) -> None:
     with pytest.raises(PolicyError) as told:
         read_wakeups([{}] * number, "rules.toml")
-    assert ("of them; there may be" not in str(told.value)) is fits
+    assert ("entries; at most" not in str(told.value)) is fits

@@ -237,7 +237,7 @@ def test_while_affect_is_unsettled_only_a_strong_score_is_told_to_the_agent(off:
     happened = use(0.0)
     reaction = other.response.step(happened, seen, other.thought(happened, seen), verdict(), bent)
     assert bool(other.response.queue.waiting) is not held
-    assert any(notice.text.startswith("Not told to the agent") for notice in reaction.notices) is held
+    assert any(notice.text.startswith("Not sent to the agent") for notice in reaction.notices) is held
 
 
 def rules_that_tell() -> RuleSet:

@@ -48,7 +48,7 @@ def test_affect_widens_deepens_and_prunes_the_look_ahead() -> None:
     wide = said(lived(), EVEN._replace(branching=3.0))
     deep = said(lived(), EVEN._replace(depth=3.0))
     kept, pruned = (said(lived(), EVEN._replace(branching=3.0, pruning=each)) for each in (0.1, 3.0))
-    assert even.startswith("After moments like this came")
+    assert even.startswith("Similar moments were followed by")
     assert futures(wide) > futures(even)
     assert deep.count(", then ") > even.count(", then ")
     assert pruned.count(" of ") < kept.count(" of ")
@@ -84,7 +84,7 @@ def test_personas_that_work_alike_are_asked() -> None:
     assert text == "1 known persona works like this (likeness 1.00): 75% implementation, stuck 25% of the time."
     alone = Stage().act(percept(5.0, SEEKING)).fired
     text = next(one.text for one in alone if one.method == "future_probe")
-    assert text == "Nothing is known of what follows here."
+    assert text == "No similar moment is known, so nothing can be predicted."
 
 
 @pytest.mark.parametrize(("familiarity", "hot", "rare"), [(0.5, 3, False), (1.0, 6, False), (0.1, 1, True)])
@@ -140,4 +140,4 @@ def test_advice_in_quarantine_passes_a_second_check_or_the_person(
     reaction = stage.response.step(event, seen, stage.thought(event, seen), verdict(), bent)
     assert bool(stage.response.queue.waiting) is queued
     (notice,) = reaction.notices
-    assert notice.text.startswith("Not told to the agent") is not queued
+    assert notice.text.startswith("Not sent to the agent") is not queued

@@ -120,7 +120,7 @@ def test_paths_hot_and_left_are_suggested() -> None:
         stage.receptor.step(use(at, action="file_read", targets=(path,)))
     text = firing(stage.act(percept(620.0, ("seeking_spike", 0.4))), "path_suggest").text
     assert "Work is in new/b.py, new/c.py, new/d.py" in text
-    assert "Left a while ago: old/a.py." in text
+    assert "Not visited for a while: old/a.py." in text
 
 
 def test_a_snapshot_is_named_after_the_centre_of_work() -> None:
@@ -141,7 +141,9 @@ def test_the_past_is_recalled_with_what_ended_it_and_what_followed() -> None:
         for each in engine.step(event).reaction.fired:
             said.setdefault(each.method, []).append(each.text)
     assert any("ended by a" in text and ", then " in text for text in said["engram_probe"])
-    assert any(text.startswith("After moments like this came") and " of 5)" in text for text in said["future_probe"])
+    assert any(
+        text.startswith("Similar moments were followed by") and " of 5)" in text for text in said["future_probe"]
+    )
 
 
 @pytest.mark.parametrize(("stop", "told"), [("end_turn", True), ("tool_use", False), ("", False)])

@@ -61,30 +61,30 @@ def test_the_last_file_wins() -> None:
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ({**MINE, "mode": "loud"}, 'methods[0] (mine): mode is "loud"; it may be auto, notify, background'),
+        ({**MINE, "mode": "loud"}, 'methods[0] (mine): mode is "loud"; it must be auto, notify, background'),
         (
             {**MINE, "trigger": {**MINE["trigger"], "sensitivity": 7}},
-            "trigger.sensitivity is 7; it may be a number from 0 to 1",
+            "trigger.sensitivity is 7; it must be a number from 0 to 1",
         ),
         (
             {**MINE, "trigger": {**MINE["trigger"], "signals": ["joy"]}},
-            'trigger.signals is "joy"; it may be a list of any or compound, frustration',
+            'trigger.signals is "joy"; it must be a list of any or compound, frustration',
         ),
         (
             {**MINE, "trigger": {**MINE["trigger"], "states": ["flow"]}},
-            'trigger.states is "flow"; it may be a list of any or idle',
+            'trigger.states is "flow"; it must be a list of any or idle',
         ),
         (
             {**MINE, "trigger": {**MINE["trigger"], "frequency": "often"}},
-            'trigger.frequency is "often"; it may be low, medium, high',
+            'trigger.frequency is "often"; it must be low, medium, high',
         ),
-        ({**MINE, "colour": "red"}, "colour is unknown; it may be id, type, mode, trigger, action, enabled"),
+        ({**MINE, "colour": "red"}, "colour is unknown; available: id, type, mode, trigger, action, enabled"),
         ({"id": "mine"}, "trigger is missing; it must be a table with signals, states"),
         ({**MINE, "id": "Mine!"}, "id is "),
         ({**MINE, "action": {"say": "{secret}"}}, "braces may name cue, state"),
         (
             {**MINE, "action": {"deliver": {"window": "night"}}},
-            'action.deliver.window is "night"; it may be decide, reflect, curator, dream',
+            'action.deliver.window is "night"; it must be decide, reflect, curator, dream',
         ),
         ({**MINE, "trigger": {**MINE["trigger"], "signals": ["flow_active"]}}, "trigger.signals"),
         (3, "methods[0]: must be a table with an id"),
@@ -112,7 +112,7 @@ def test_each_field_is_named_once_and_all_faults_at_once() -> None:
         (b"[" * 100_000, "is not JSON"),
         (b"[]", "methods: missing"),
         (b'{"methods": {}}', "methods: must be a list"),
-        (b'{"methods": [], "more": 1}', "more: unknown; it may be methods"),
+        (b'{"methods": [], "more": 1}', "more: unknown; available: methods"),
     ],
 )
 def test_what_is_no_rule_file_is_refused(content: bytes, words: str) -> None:

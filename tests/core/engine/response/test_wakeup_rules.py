@@ -64,15 +64,15 @@ def test_the_replay_is_given_the_same_rules() -> None:
     ("wakeups", "said"),
     [
         ({"id": "x"}, "wakeups: must be a list"),
-        ([{"id": "x", "causes": ["rain"]}], "causes is not right; it may be a list of prompt"),
+        ([{"id": "x", "causes": ["rain"]}], "causes is invalid; it must be a list of prompt"),
         ([{"id": "x", "causes": []}], "causes"),
         ([{"causes": ["prompt"]}], "id is missing"),
-        ([{"id": "x", "causes": ["prompt"], "loud": 1}], "loud is unknown; it may be id, causes"),
-        ([{"id": "x", "causes": ["prompt"], "refire": -1}], "refire is not right; it may be seconds"),
+        ([{"id": "x", "causes": ["prompt"], "loud": 1}], "loud is unknown; available: id, causes"),
+        ([{"id": "x", "causes": ["prompt"], "refire": -1}], "refire is invalid; it must be seconds"),
         ([{"id": "owner_message", "causes": ["prompt"]}], "the id is taken"),
         ([RULE, RULE], "the id is taken"),
         (["x"], "must be a table"),
-        ([RULE] * 65, "there may be 64"),
+        ([RULE] * 65, "at most 64 are allowed"),
     ],
 )
 def test_a_fault_is_named_with_what_is_allowed(wakeups: Any, said: str) -> None:

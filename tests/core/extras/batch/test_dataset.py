@@ -126,7 +126,7 @@ def test_another_tree_does_not_mix_with_this_one(
     assert "was made from" in capsys.readouterr().err
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["analyze", str(tree), "--parquet", str(tmp_path)]) == 2
-    assert "something else" in capsys.readouterr().err
+    assert "other files" in capsys.readouterr().err
     assert content(dataset) == before
 
 

@@ -134,7 +134,7 @@ def test_old_logs_go_with_the_events_of_the_stream(tmp_path: Path) -> None:
     [
         ("", 40.0, "working", ""),
         ("", 40.1, "unreadable", "no sign of life from h.1"),
-        ("gone", 0.0, "unreadable", "nothing comes from the NATS server: gone"),
+        ("gone", 0.0, "unreadable", "no data from the NATS server: gone"),
     ],
 )
 def test_a_host_that_is_lost_is_no_all_clear(

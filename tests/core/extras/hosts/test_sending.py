@@ -311,7 +311,7 @@ def test_what_could_not_be_sent_once_is_said_and_counts_as_failure(
     monkeypatch.setattr("core.extras.hosts.shipper._BACKOFF", (0.0, 0.0))
     assert main(["ship", "--once", "--to", "nats://127.0.0.1:9"]) == 1
     told = capsys.readouterr().err
-    assert "given up after 3 tries" in told and "0 events sent" in told
+    assert "gave up after 3 tries" in told and "0 events sent" in told
 
 
 def test_a_server_without_jetstream_is_told_how_to_get_it(

@@ -135,7 +135,7 @@ def test_a_host_streams_into_the_fleet_goes_away_and_comes_back(
         os.kill(int((homes / "far" / "pid").read_text()), signal.SIGKILL)
         shutil.move(homes / "far", homes / "unplugged")
         away = wait_for(roster, lambda rows: any(row.host == "far" and row.facts.lost for row in rows))
-        assert "far is away" in next(row.status.why for row in away if row.host == "far")
+        assert "far has been unreachable" in next(row.status.why for row in away if row.host == "far")
         assert next(row for row in away if not row.host).status.word == "needs you"
         shutil.move(homes / "unplugged", homes / "far")
         back = wait_for(roster, lambda rows: any(row.host == "far" and not row.facts.lost for row in rows))
@@ -230,7 +230,7 @@ def test_a_real_sshd_on_loopback(home: Path, homes: Path, monkeypatch: pytest.Mo
         server.stop()
         os.kill(int((homes / "pid").read_text()), signal.SIGKILL)
         [row] = wait_for(roster, lambda rows: any(row.facts.lost for row in rows))
-        assert "127.0.0.1 is away" in row.status.why
+        assert "127.0.0.1 has been unreachable" in row.status.why
         asking(homes / "far", 2)
         server.start()
         rows = wait_for(roster, lambda rows: len(rows) == 2 and not any(row.facts.lost for row in rows))

@@ -28,7 +28,7 @@ def test_keys_come_from_the_environment_and_go_only_to_https_or_this_machine(
     told = at.tell(settings_with(small=["anthropic claude-haiku-4-5"]), purpose="dream")
     assert by_template(told) and "has no key; put it into ANTHROPIC_API_KEY" in told.reason
     told = at.tell(settings_with(small=["openai x http://example.com/v1"]), purpose="dream")
-    assert by_template(told) and "in the clear" in told.reason
+    assert by_template(told) and "unencrypted" in told.reason
 
 
 @pytest.mark.parametrize(

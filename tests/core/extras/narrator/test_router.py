@@ -48,13 +48,13 @@ def test_when_the_large_model_fails_the_small_one_is_asked_before_the_template(a
 
 
 BAD: list[tuple[Say, str]] = [
-    (status(500), "answered 500"),
-    (status(503), "answered 503"),
-    (status(429), "asks to be left alone"),
-    (status(401), "refused with 401"),
+    (status(500), "returned HTTP 500"),
+    (status(503), "returned HTTP 503"),
+    (status(429), "limits the rate of requests"),
+    (status(401), "refused the request with HTTP 401"),
     (refusal, "refused to answer"),
     (answer(claims(("x", [9])), cut=True), "was cut off"),
-    (answer("I would rather not say."), "wrong answer: not JSON"),
+    (answer("I would rather not say."), "invalid answer: not JSON"),
     (answer('{"claims": "no"}'), "no list of claims"),
     (answer('{"claims": [{"text": "x"'), "not JSON"),
     (answer(claims(("The moon is full.", [99]))), "no claim that rests on the facts"),
@@ -92,7 +92,7 @@ def test_the_next_of_the_chain_is_asked(at: Bench) -> None:
     with serving(status(500)) as first, serving(refusal) as second, serving(GOOD) as third:
         chain = [words(first, name="a"), words(second, "anthropic", "b"), words(third, name="c")]
         told = at.tell(settings_with(small=chain))
-        assert told.who == "c on 127.0.0.1" and "a on 127.0.0.1 answered 500" in told.reason
+        assert told.who == "c on 127.0.0.1" and "a on 127.0.0.1 returned HTTP 500" in told.reason
         assert [len(one.asked) for one in (first, second, third)] == [1, 1, 1]
 
 
@@ -113,7 +113,7 @@ def test_a_rate_limit_is_waited_for_where_that_is_short(at: Bench, wait: str, tr
         assert len(model.asked) == tries
         if wait == "600":
             at.now += 599
-            assert "left alone for 1 s more" in at.tell(chosen).reason and len(model.asked) == 1
+            assert "paused for 1 s" in at.tell(chosen).reason and len(model.asked) == 1
             at.now += 2
             at.tell(chosen)
             assert len(model.asked) == 2
@@ -125,7 +125,7 @@ def test_after_a_few_failures_it_is_left_alone_ever_longer(at: Bench) -> None:
         for _ in range(3):
             at.tell(chosen)
         assert len(model.asked) == 3
-        assert "left alone for 100 s" in at.tell(chosen).reason and len(model.asked) == 3
+        assert "paused for 100 s" in at.tell(chosen).reason and len(model.asked) == 3
         at.now += 99.0
         at.tell(chosen)
         assert len(model.asked) == 3
@@ -133,7 +133,7 @@ def test_after_a_few_failures_it_is_left_alone_ever_longer(at: Bench) -> None:
         for _ in range(3):
             at.tell(chosen)
         assert len(model.asked) == 6
-        assert "left alone for 200 s" in at.tell(chosen).reason
+        assert "paused for 200 s" in at.tell(chosen).reason
         at.now += 201.0
         model.says = [GOOD]
         assert at.tell(chosen).tier == "T1"
@@ -232,5 +232,5 @@ def test_an_extension_can_keep_the_facts_here(at: Bench) -> None:
     at.registry = Registry([Keeper()])
     with serving(GOOD) as model:
         told = at.tell(settings_with(small=[words(model)]))
-        assert by_template(told) and "the extension keeper keeps the facts here" in told.reason
+        assert by_template(told) and "the extension keeper keeps the facts on this machine" in told.reason
         assert model.asked == []

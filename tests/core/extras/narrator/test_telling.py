@@ -84,9 +84,9 @@ def why(*events: Event) -> list[str]:
 
 def test_an_open_question_comes_before_everything_else() -> None:
     asked = ToolUse(at=40.0, action="other", tool="AskUserQuestion", outcome="pending")
-    assert why(Prompt(at=30.0, characters=5), asked)[0].startswith("It waits for your answer (AskUserQuestion)")
+    assert why(Prompt(at=30.0, characters=5), asked)[0].startswith("It is waiting for your answer (AskUserQuestion)")
     answered = replace(asked, outcome="success")
-    assert why(Prompt(at=30.0, characters=5), answered)[0].startswith("Nothing in the log speaks for")
+    assert why(Prompt(at=30.0, characters=5), answered)[0].startswith("Nothing in the log suggests")
 
 
 def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
@@ -106,8 +106,12 @@ def test_a_check_that_passes_without_a_word_has_passed() -> None:
 @pytest.mark.parametrize(
     ("last", "first", "second"),
     [
-        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", "Bash make failed 9 times."),
-        (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
+        (
+            Turn(at=60.0, stop="end_turn"),
+            "It finished its turn and is waiting for a prompt.",
+            "Bash make failed 9 times.",
+        ),
+        (Turn(at=60.0), "It answered; the log does not mark the end of a turn.", WENT),
         (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
         (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "All 9 commands of"),
@@ -118,7 +122,7 @@ def test_a_session_at_rest_tells_what_failed_or_circled(last: Event, first: str,
     circles = [replace(CIRCLING, at=40.0 + number) for number in range(9)]
     timeline.extend([Prompt(at=30.0, characters=5), *circles])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
-    assert words[0].startswith("It has gone round in circles for")
+    assert words[0].startswith("It has been going round in circles for")
     timeline.extend([last])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0] == first and words[1].startswith(second)
@@ -151,7 +155,7 @@ def test_why_tells_of_a_question_that_waits_beside_other_calls() -> None:
         timeline = Timeline(SETTINGS)
         timeline.extend([Prompt(at=0.0, characters=5), *beside])
         words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
-        assert words[0].startswith("It waits for your answer (AskUserQuestion)")
+        assert words[0].startswith("It is waiting for your answer (AskUserQuestion)")
 
 
 def test_why_tells_of_a_last_call_without_a_result() -> None:
@@ -161,10 +165,10 @@ def test_why_tells_of_a_last_call_without_a_result() -> None:
     timeline.extend([Prompt(at=0.0, characters=5), Turn(at=9.0, stop="tool_use"), edit])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0].startswith("It may be stuck; ")
-    assert words[1].startswith("Its last call has no result: Edit a.c; it still runs, waits for your")
+    assert words[1].startswith("Its last call has no result: Edit a.c; it is still running, waiting for your")
     timeline.extend([replace(edit, at=10.0, outcome="success", call=2)])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
-    assert words[0].startswith("Nothing in the log speaks for being stuck")
+    assert words[0].startswith("Nothing in the log suggests that it is stuck")
 
 
 def test_why_tells_of_a_sub_agent_that_goes_round_in_circles() -> None:
@@ -173,7 +177,7 @@ def test_why_tells_of_a_sub_agent_that_goes_round_in_circles() -> None:
     start = AgentStart(at=35.0, child="a1", role="scout")
     timeline.extend([Prompt(at=30.0, characters=5), start, *circles])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
-    assert words[0].startswith("Sub-agent scout has gone round in circles for 8s: ")
+    assert words[0].startswith("Sub-agent scout has been going round in circles for 8s: ")
     timeline.extend([AgentEnd(at=60.0, child="a1")])
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert not any("circles" in line for line in words)
@@ -189,7 +193,7 @@ def test_a_turn_that_ended_on_failures_names_the_last() -> None:
 
 def test_why_says_so_where_nothing_is_wrong(stuck: Timeline) -> None:
     [claim] = told_why(stuck_facts(stuck, len(stuck)))
-    assert claim.words.startswith("Nothing in the log speaks for being stuck")
+    assert claim.words.startswith("Nothing in the log suggests that it is stuck")
 
 
 def _worked(*last: ToolUse) -> Timeline:
@@ -295,7 +299,7 @@ def test_the_commands_tell_by_templates(home: Path, capsys: pytest.CaptureFixtur
     log = str(find_sample("stuck").path)
     assert main(["why", log, "--at", "43"]) == 0
     out = capsys.readouterr().out
-    assert "round in circles" in out and "written by templates (T0); no model is on" in out
+    assert "round in circles" in out and "written by templates (T0); no language model enabled" in out
     assert all(int(number) <= 106 for cited in _EVENT.findall(out) for number in cited.split(", "))
     assert main(["why", log, "--at", "43", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -317,7 +321,7 @@ def test_a_model_that_is_on_is_named_before_it_is_asked(home: Path, capsys: pyte
         assert main(words) == 0
         assert "cached" in capsys.readouterr().out and len(model.asked) == 1
         assert main([*words, "--tier", "T0"]) == 0
-        assert "written by templates (T0); T0 was asked for" in capsys.readouterr().out
+        assert "written by templates (T0); T0 was requested" in capsys.readouterr().out
 
 
 def test_a_project_cannot_switch_a_model_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -326,7 +330,7 @@ def test_a_project_cannot_switch_a_model_on(home: Path, capsys: pytest.CaptureFi
     )
     assert main(["why", str(find_sample("stuck").path)]) == 0
     said = capsys.readouterr()
-    assert "no model is on" in said.out and "narrator.on: " in said.err
+    assert "no language model enabled" in said.out and "narrator.on: " in said.err
 
 
 def test_nothing_of_the_narrator_is_imported_unless_it_is_used(home: Path, log: Path) -> None:

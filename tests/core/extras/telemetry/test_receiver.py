@@ -185,7 +185,7 @@ async def test_one_connection_takes_many_requests(bench: Bench) -> None:
 async def test_a_full_disk_is_said_and_nothing_breaks(bench: Bench) -> None:
     bench.inbox.folder.write_bytes(b"a file where a folder should be")
     status, answer = await bench.ask("/v1/logs", prompt("s"))
-    assert status == 503 and b"cannot be kept" in answer
+    assert status == 503 and b"cannot be stored" in answer
 
 
 async def test_a_caller_that_sends_too_slowly_is_hung_up_on() -> None:

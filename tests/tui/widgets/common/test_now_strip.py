@@ -212,7 +212,7 @@ def test_two_lines_end_with_what_an_agent_at_rest_said(word: Word, second: str) 
 
 @pytest.mark.parametrize(("width", "height"), [(60, 2), (78, 2), (98, 2), (118, 4), (198, 6)])
 def test_what_failed_lately_is_said_once(width: int, height: int) -> None:
-    stands = Status("done", 0, START - 72, "it ended its turn and waits for a prompt")
+    stands = Status("done", 0, START - 72, "it finished its turn and is waiting for a prompt")
     text = "\n".join(said(view(status=stands, now=replace(NOW, times=0, running=False)), width, height))
     assert text.count("7 of the last 20 calls failed") == 1
 
