@@ -33,7 +33,6 @@ from core.logs.records import Log
 from core.logs.redact.values import redact_name
 from core.logs.session import LogSession
 
-
 NO_SESSIONS = """\
 No sessions found on this machine.
 

@@ -133,7 +133,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
         description=f"{sentence[:1].upper()}{sentence[1:]}.",
         formatter_class=_fixed_width,
     )
-    parser._positionals.title = "arguments"  # noqa: SLF001 argparse has no other way to name them
+    parser._positionals.title = "arguments"
     load_command(name).add_arguments(parser)
     if name in GROUPS:
         below = "\n".join(_command_list(GROUPS[name][1]))

@@ -20,9 +20,9 @@ from core.live.fleet.roster import FleetWatch, Roster
 from core.live.fleet.row import FleetRow
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
+from core.logs.discovery import NO_SESSIONS
 from core.report.sums import Budget
 from core.settings import Settings
-from core.logs.discovery import NO_SESSIONS
 from core.store.labels import Labels
 from core.timeline.own_labels import events_at
 from core.timeline.run_inputs import InitialStates
