@@ -19,8 +19,8 @@ _PLACES = {
 def own_folder(kind: Literal["cache", "config", "data"]) -> Path:
     """The folder for what can be made again, for what a person sets, or for what is kept."""
     variable, usual = _PLACES[kind]
-    named = os.environ.get(variable, "")
-    place = named if named.strip() else os.path.expanduser(usual)  # noqa: PTH111 it leaves an unknown home
+    value = os.environ.get(variable, "")
+    place = value if value.strip() else os.path.expanduser(usual)  # noqa: PTH111 it leaves an unknown home
     if sys.platform == "linux" and place.startswith("/") and "ANDROID_ROOT" not in os.environ:
         return Path(place, "nooscope")
     import platformdirs

@@ -45,8 +45,8 @@ def safe(text: str, instead: Instead = replace_by_blank, *, lines: bool = False)
         if _harmless(text):
             return text
         return "\n".join([safe(line, instead, lines=True) for line in text.split("\n")])
-    text = _pattern(_TOO_MANY_MARKS).sub(lambda found: _fewer_marks(found[0], instead), text)
-    return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
+    text = _pattern(_TOO_MANY_MARKS).sub(lambda match: _fewer_marks(match[0], instead), text)
+    return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda match: instead(match[0]), text)
 
 
 def strip_colours(text: str) -> str:
@@ -116,9 +116,9 @@ def whole(text: str) -> str:
 
 
 def _fewer_marks(text: str, instead: Instead) -> str:
-    kept: list[str] = []
+    characters: list[str] = []
     marks = 0
     for char in text:
         marks = marks + 1 if unicodedata.category(char) in _MARKS else 0
-        kept.append(instead(char) if marks > _MOST_MARKS else char)
-    return "".join(kept)
+        characters.append(instead(char) if marks > _MOST_MARKS else char)
+    return "".join(characters)

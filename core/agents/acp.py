@@ -179,8 +179,8 @@ class AcpReader(TranscriptReader):
         turn = self._turn(self._answer_text, message=f"answer-{self._answers}")
         self.usage.update(turn)
 
-    def _turn(self, said: str, **facts: Any) -> Turn:
-        turn = self.turn(self.now, said, said_at=self._said_at, **facts)
+    def _turn(self, answer_text: str, **facts: Any) -> Turn:
+        turn = self.turn(self.now, answer_text, said_at=self._said_at, **facts)
         used, size = self._context
         if not used:
             return turn
@@ -202,7 +202,7 @@ class AcpReader(TranscriptReader):
         if cost is None and (cost := beyond(self._cost, self._charged)):
             self._charged = self._cost
         turn = self._turn(
-            said=answer_text,
+            answer_text=answer_text,
             message=f"turn-{self._answers}",
             stop={"cancelled": "aborted"}.get(stop, stop),
             tokens=without_cached(whole_number(usage.get("inputTokens")), answered, cached, written),

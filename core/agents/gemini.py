@@ -136,7 +136,7 @@ class GeminiReader(TranscriptReader):
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
         names = ("input", "tool", "output", "thoughts")
-        sent, added, answered, thought = (whole_number(tokens.get(one)) for one in names)
+        sent, added, answered, thinking = (whole_number(tokens.get(one)) for one in names)
         cached = min(whole_number(tokens.get("cached")), sent)
         answer_text = words(message.get("content"))
         turn = self.turn(
@@ -145,7 +145,7 @@ class GeminiReader(TranscriptReader):
             where,
             message=name,
             model=text(message.get("model")),
-            tokens=TokenCounts(sent - cached + added, answered + thought, cached),
+            tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
         )
         add(self.usage.update(turn), out)

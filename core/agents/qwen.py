@@ -108,7 +108,7 @@ class QwenReader(TranscriptReader):
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
         names = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-        sent, added, answered, thought = (whole_number(usage.get(name)) for name in names)
+        sent, added, answered, thinking = (whole_number(usage.get(name)) for name in names)
         cached = min(whole_number(usage.get("cachedContentTokenCount")), sent)
         self.answer(
             at,
@@ -116,7 +116,7 @@ class QwenReader(TranscriptReader):
             out,
             message=text(line.get("uuid")),
             model=text(line.get("model")),
-            tokens=TokenCounts(sent - cached + added, answered + thought, cached),
+            tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
         )
         for place, part in enumerate(parts):
             call = table(table(part).get("functionCall"))

@@ -234,8 +234,8 @@ class Shell:
             targets = {target: True for target in part.writes if not target.startswith("/dev/") and "$" not in target}
             if words and words[0] not in _CONTROL:
                 words = [basename(words[0]), *words[1:]]
-                named = _written(_plain_git(words) if words[0] == "git" else words)
-                for target, surely in named.items():
+                written = _written(_plain_git(words) if words[0] == "git" else words)
+                for target, surely in written.items():
                     above, pattern, _ = target.partition("*")
                     path = (above.rpartition("/")[0] or ".") if pattern else target
                     if not _NO_PATH.search(path):

@@ -102,7 +102,7 @@ class SweAgentReader(TranscriptReader):
 
     def _read_history(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """Add the steps of a document that contains only the conversation."""
-        messages = [(place, said) for place, said in history if not said.get("is_demo")]
+        messages = [(place, item) for place, item in history if not item.get("is_demo")]
         for number, (place, message) in enumerate(messages):
             if message.get("role") != "assistant":
                 continue

@@ -239,11 +239,11 @@ def _wrapped(record: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _state(record: dict[str, Any]) -> dict[str, Any]:
     """Return the part of a call that contains both its arguments and its result, if there is one."""
-    shown, details = table(record.get("toolSpecificData")), table(record.get("resultDetails"))
-    if shown or details:
-        command = shown_command(shown)
+    state_text, details = table(record.get("toolSpecificData")), table(record.get("resultDetails"))
+    if state_text or details:
+        command = shown_command(state_text)
         title = _plain(record.get("pastTenseMessage")) or _plain(record.get("invocationMessage"))
-        output = table(shown.get("terminalCommandOutput")).get("text") or details.get("output")
+        output = table(state_text.get("terminalCommandOutput")).get("text") or details.get("output")
         return {"input": {"command": command} if command else {"title": title}, "output": output}
     state = table(record.get("state"))
     return state if "input" in state or "output" in state or "error" in state else {}

@@ -104,8 +104,8 @@ class ExtendedEngine(Engine):
     __slots__ = ("_counts", "_find", "_order", "_stages", "_states", "troubles")
     STATE = (*Engine.STATE, through("extended", "_take_extended"))
 
-    def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
-        super().__init__(settings, **given)
+    def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **options: Any) -> None:
+        super().__init__(settings, **options)
         instances, _ = ordered([make() for make in extensions])
         self._order = instances
         self._counts = dict.fromkeys((one.name for one in self._order), 0)

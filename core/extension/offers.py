@@ -272,7 +272,7 @@ def _load(offer: Offer) -> Any:
     module_object = importlib.util.module_from_spec(spec)
     sys.modules[name] = module_object
     spec.loader.exec_module(module_object)
-    wanted = offer.kind.upper()
-    if not hasattr(module_object, wanted):
-        raise ImportError(f"the file names no {wanted}; write `{wanted} = ...` in it")
-    return getattr(module_object, wanted)
+    constant = offer.kind.upper()
+    if not hasattr(module_object, constant):
+        raise ImportError(f"the file names no {constant}; write `{constant} = ...` in it")
+    return getattr(module_object, constant)

@@ -75,11 +75,11 @@ class Registry:
         """Whether anyone overrides a hook."""
         return bool(self._hooks[hook])
 
-    def call(self, hook: str, *given: Any) -> None:
+    def call(self, hook: str, *arguments: Any) -> None:
         """Run one hook of everyone who has it."""
         for one, run in self._hooks[hook]:
             try:
-                run(*given)
+                run(*arguments)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, hook, fault)
 
@@ -112,13 +112,13 @@ class Registry:
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, "after_tick", fault)
 
-    def ask(self, hook: str, *given: Any) -> tuple[Answer, str]:
+    def ask(self, hook: str, *arguments: Any) -> tuple[Answer, str]:
         """The most restrictive answer and who gave it; `block` ends the asking. A fault or nonsense asks."""
         strictest: Answer = "pass"
         who = ""
         for one, run in self._hooks[hook]:
             try:
-                answer = run(*given)
+                answer = run(*arguments)
                 if answer not in ANSWERS:
                     raise ValueError(f"it returned {answer!r}, not one of {', '.join(ANSWERS)}")
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way

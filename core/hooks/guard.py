@@ -95,9 +95,9 @@ class Guard:
         if decision.verdict == "pass":
             self._record("passed", request, decision)
             return SILENCE
-        held = self._approved.pop(key, None)
-        if held is not None:
-            reply = self._use_permit(held, request, decision)
+        approved = self._approved.pop(key, None)
+        if approved is not None:
+            reply = self._use_permit(approved, request, decision)
             return APPROVED if reply is SILENCE and decision.tier == "privileged" else reply
         if decision.verdict == "permit":
             return self._use_permit(self.safety.permit(request, decision, self._clock()), request, decision)
@@ -220,8 +220,8 @@ class Guard:
         return True
 
     def _record(self, what: str, request: Asked, decision: Decision, number: int = 0, by: str = "") -> None:
-        asked, policy = (request.session, request.tool, request.hash), self.safety.policy.hash
-        self.journal.add(PermitEntry(self._clock(), what, *asked, policy, decision.tier, decision.reason, number, by))
+        call, policy = (request.session, request.tool, request.hash), self.safety.policy.hash
+        self.journal.add(PermitEntry(self._clock(), what, *call, policy, decision.tier, decision.reason, number, by))
 
 
 def apply_doubt(decision: Decision, doubt: str) -> Decision:
@@ -429,8 +429,8 @@ class Answers:
             pending.reply.set_result(reply)
 
     def _record(self, what: str, request: Asked, tier: str, reason: str, number: int, by: str = "") -> None:
-        asked = request.session, request.tool, request.hash
-        self._journal.add(PermitEntry(self._clock(), what, *asked, self._policy.hash, tier, reason, number, by))
+        call = request.session, request.tool, request.hash
+        self._journal.add(PermitEntry(self._clock(), what, *call, self._policy.hash, tier, reason, number, by))
 
 
 def _asked_questions(call: HookCall) -> list[dict[str, Any]]:

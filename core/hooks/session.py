@@ -135,8 +135,8 @@ class AheadOfLog:
     def _open_call_id(self, call: HookCall) -> str:
         """The id of the open call that this tool and these arguments belong to."""
         arguments_print = _print_of(call)
-        wanted = call.agent, call.tool, arguments_print
-        calls = (one.id for one, arguments in self._open.values() if (one.agent, one.tool, arguments) == wanted)
+        key = call.agent, call.tool, arguments_print
+        calls = (one.id for one, arguments in self._open.values() if (one.agent, one.tool, arguments) == key)
         return next(calls, "")
 
 

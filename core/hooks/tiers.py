@@ -459,16 +459,16 @@ class _Judge:
     def _cloud(self, name: str, words: list[str]) -> None:
         """A program of many nested subcommands: the verb says what it does."""
         signs = _table()["signs"]
-        named = list(takewhile(lambda word: not word.startswith("-"), words))
-        verbs = [word.partition("-")[0].lower() for word in ":".join(named).split(":")]
-        service = len(named) > 2 or name == "aws"
+        subcommands = list(takewhile(lambda word: not word.startswith("-"), words))
+        verbs = [word.partition("-")[0].lower() for word in ":".join(subcommands).split(":")]
+        service = len(subcommands) > 2 or name == "aws"
         changes = set(verbs[service:]) & _list(signs["writes"])
         if any(verb in _list(signs[kind]) for verb in verbs for kind in ("destroys", "cloud_destroys")):
             self.lift("privileged", f"{name} destroys something")
         elif changes or not set(verbs) & _list(signs["reads"]):
-            grants = re.search(signs["grants"], " ".join(named))
+            grants = re.search(signs["grants"], " ".join(subcommands))
             self.lift("privileged" if grants else "write", f"{name} {'changes rights' if grants else 'may write'}")
-        elif any(word in ("get-object", "get-credentials", "get-login-password") for word in named):
+        elif any(word in ("get-object", "get-credentials", "get-login-password") for word in subcommands):
             self.lift("write", f"{name} may write")
 
     def _inner_scripts(self, entry: _Entry, parsed: _Words, part: Simple, depth: int) -> None:

@@ -190,9 +190,9 @@ class CarryOver(Extension):
             return None, notices
         levels = seeds(prior)
         notices.append(f"baselines begin where {prior.session_count} earlier sessions left them")
-        met = self._first_meeting(prior, seed)
-        if met is not None:
-            persona, blend, sentence = met
+        meeting = self._first_meeting(prior, seed)
+        if meeting is not None:
+            persona, blend, sentence = meeting
             levels = take_over(levels, persona, blend)
             notices.append(sentence)
         return levels, notices
@@ -200,10 +200,10 @@ class CarryOver(Extension):
     def _first_meeting(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
         if self._personas is None:
             return None
-        met = encounter(self._personas.others(), prior.action_signature, seed, self._settings.persona)
-        if met is None:
+        encountered = encounter(self._personas.others(), prior.action_signature, seed, self._settings.persona)
+        if encountered is None:
             return None
-        meeting, persona = met
+        meeting, persona = encountered
         meeting = replace(meeting, blend=min(1.0, meeting.blend * self._accepted))
         self._personas.add_encounter(meeting)
         if not meeting.blend:

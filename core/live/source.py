@@ -270,8 +270,8 @@ class OpenEvents:
         signs = self._current_signs()
         if signs is None:
             return facts
-        heard = max(facts.heard, signs.heard)
-        return replace(facts, asks=signs.asking(self._ended), hooked=True, heard=heard, process=signs.process)
+        newest = max(facts.heard, signs.heard)
+        return replace(facts, asks=signs.asking(self._ended), hooked=True, heard=newest, process=signs.process)
 
     def _current_signs(self) -> HookSigns | None:
         session = self._source.session

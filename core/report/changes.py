@@ -357,10 +357,10 @@ class SessionChanges:
             for name in [name for name in self._reads if _covers(path, name)]:
                 del self._reads[name]
             writes = surely and event.outcome in ("success", "empty")
-            known = [name for name in self._open if _covers(path, name)]
-            for name in known:
+            open_names = [name for name in self._open if _covers(path, name)]
+            for name in open_names:
                 self._add(FileEdit(name, "command" if writes and name == path else "doubt"), event, place)
-            if writes and not known and not path.startswith(("/", "..")) and "." in path:
+            if writes and not open_names and not path.startswith(("/", "..")) and "." in path:
                 self._add(FileEdit(path, "command"), event, place)
 
     def _add(self, edit: FileEdit, event: ToolUse, place: int) -> None:
@@ -451,12 +451,12 @@ class SessionChanges:
         added = removed = 0
         for piece in file.pieces:
             for first, last, start, finish in _ranges(piece):
-                gone: Sequence[int] = range(first, last)
+                old: Sequence[int] = range(first, last)
                 new: Sequence[int] = range(start, finish)
                 if agent:
-                    gone = [n for n in gone if whose.get(piece.removed.get(n, -1)) == agent]
+                    old = [n for n in old if whose.get(piece.removed.get(n, -1)) == agent]
                     new = [n for n in new if whose.get(-piece.origin[n] - 1) == agent]
-                removed, added = removed + len(gone), added + len(new)
+                removed, added = removed + len(old), added + len(new)
         state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
         return FileChange(
             path=file.path,
@@ -616,13 +616,13 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
 def _whole_read(event: ToolUse, reader: WordReader) -> str | None:
     """Return a file's whole text if a call printed exactly that."""
     call_records = reader.records(event.called or event.where)
-    asked = arguments(call_records, event)
+    request = arguments(call_records, event)
     output = CHUNK.sub("", answer(reader.records(event.where) if event.called else call_records, event))
     if event.program:
-        command = _PRINTS.fullmatch(gist(asked, ()).strip())
+        command = _PRINTS.fullmatch(gist(request, ()).strip())
         whole = command is not None and (not command["last"] or output.count("\n") < int(command["last"]))
     else:
-        whole = isinstance(asked, dict) and not any(asked.get(name) for name in _RANGES)
+        whole = isinstance(request, dict) and not any(request.get(name) for name in _RANGES)
     return output if whole and event.outcome == "success" and not _NOT_THE_FILE.search(output) else None
 
 

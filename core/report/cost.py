@@ -200,12 +200,12 @@ class Spending:
         """
         self._grow()
         turns = bisect_left(self._places, index)
-        begun = [charge_of(event) for event in pending if isinstance(event, Turn)]
+        charges = [charge_of(event) for event in pending if isinstance(event, Turn)]
         dollars, priced = self._dollars[turns], self._priced[turns]
         return Spent(
-            dollars + sum([charge.dollars for charge in begun]),
-            priced + sum([charge.priced for charge in begun]),
-            turns - priced + sum([charge.unpriced for charge in begun]),
+            dollars + sum([charge.dollars for charge in charges]),
+            priced + sum([charge.priced for charge in charges]),
+            turns - priced + sum([charge.unpriced for charge in charges]),
             self._rate_a_minute(turns, moment),
         )
 

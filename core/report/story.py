@@ -52,28 +52,28 @@ class _Open:
 def troubles(events: Sequence[Event], read: Callable[[Event], Words] | None = None) -> list[Trouble]:
     """All of them, the earliest first; an edit counts for every trouble of its agent that is open then."""
     running: dict[tuple[str, Hashable], _Open] = {}
-    found: list[Trouble] = []
+    finished: list[Trouble] = []
     for place, event in enumerate(events):
         if not isinstance(event, ToolUse):
             continue
         key = (event.agent, attempt_key(event, read))
-        known = running.get(key)
+        current = running.get(key)
         if event.outcome == "failure":
-            if known is None:
+            if current is None:
                 running[key] = _Open(place)
             else:
-                known.failures += 1
-                known.last = place
-                known.in_vain = len(known.edits)
+                current.failures += 1
+                current.last = place
+                current.in_vain = len(current.edits)
         elif event.outcome == "success" or (event.outcome == "empty" and event.action not in LOOKS):
             if event.action == "file_edit":
                 for (agent, _), trouble in running.items():
                     if agent == event.agent:
                         trouble.edits.update(dict.fromkeys(event.targets))
-            if known is not None:
-                found.append(running.pop(key).closed(place))
-    found += [trouble.closed(None) for trouble in running.values()]
-    return sorted(found, key=lambda trouble: trouble.first)
+            if current is not None:
+                finished.append(running.pop(key).closed(place))
+    finished += [trouble.closed(None) for trouble in running.values()]
+    return sorted(finished, key=lambda trouble: trouble.first)
 
 
 def weightiest(problems: Iterable[Trouble]) -> list[Trouble]:
@@ -252,10 +252,10 @@ class SessionStory(Struct, frozen=True):
                 pass
             shortened = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
         lines = shortened.lines()
-        shown = lines[:]
-        while shown and not _fits(shown, tokens):
-            shown.pop()
-        return lines if len(shown) == len(lines) else [*shown, f"… {len(lines) - len(shown)} lines are {more}"]
+        short = lines[:]
+        while short and not _fits(short, tokens):
+            short.pop()
+        return lines if len(short) == len(lines) else [*short, f"… {len(lines) - len(short)} lines are {more}"]
 
 
 def _fits(lines: Sequence[str], tokens: int) -> bool:

@@ -54,9 +54,9 @@ def stamps(path: Path | str) -> tuple[FileStamp, ...]:
     one = _stamp_of(name)
     if one is None and os.path.isdir(name):  # noqa: PTH112 it never raises
         files = sorted(Path(top, each) for top, _, names in os.walk(name) for each in names)
-        return tuple(found for each in files if (found := stamp(each)) is not None)
+        return tuple(file_stamp for each in files if (file_stamp := stamp(each)) is not None)
     beside = _stamp_of(f"{name}-wal") if name.endswith(".db") else None
-    return tuple(found for found in (one, beside) if found is not None)
+    return tuple(file_stamp for file_stamp in (one, beside) if file_stamp is not None)
 
 
 def has_grown(before: FileStamp) -> bool:

@@ -197,15 +197,15 @@ def _fit_change(x: Floats, shifts: Floats, bad: Bools, hold: float) -> tuple[Flo
     columns = np.hstack([(x - x.mean(0))[:, :width], np.ones((len(x), 1))])
     ridge = np.append(np.full(width, hold), _NO_RIDGE)
     offset = shifts - shifts.mean()
-    found = np.zeros(width + 1)
+    weights = np.zeros(width + 1)
     for _ in range(_STEPS):
-        chance = 1.0 / (1.0 + np.exp(-(columns @ found + offset)))
-        slope = columns.T @ (chance - bad) + ridge * found
+        chance = 1.0 / (1.0 + np.exp(-(columns @ weights + offset)))
+        slope = columns.T @ (chance - bad) + ridge * weights
         curve = (columns * (chance * (1.0 - chance))[:, None]).T @ columns + np.diag(ridge)
-        found = found - np.linalg.solve(curve, slope)
+        weights = weights - np.linalg.solve(curve, slope)
     changes = np.zeros(x.shape[1])
-    changes[:width] = found[:-1]
-    return changes, float(found[-1])
+    changes[:width] = weights[:-1]
+    return changes, float(weights[-1])
 
 
 def _learn_limits(lesson: Lesson, labels: Sequence[SessionLabel]) -> tuple[Lesson, dict[str, Any]]:

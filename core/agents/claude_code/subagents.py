@@ -74,12 +74,12 @@ class OpenAnswers:
         wordless = type(content) is list and len(content) == 1 and content[0].type in _WORDLESS
         answer_text = "" if wordless else user_words(content)
         said_at = where if answer_text else None
-        asked = self.asked.get(agent)
+        asked_at = self.asked.get(agent)
         if before is not None:
-            asked = before[5]
+            asked_at = before[5]
             answer_text = joined_words(before[3], answer_text)
             said_at = said_at or before[4]
-        self._open[agent] = _make(_Answer, (message, at, where, answer_text, said_at, asked))
+        self._open[agent] = _make(_Answer, (message, at, where, answer_text, said_at, asked_at))
         return closed
 
     def close(self, agent: str) -> Turn | None:
@@ -110,7 +110,7 @@ class OpenAnswers:
         self._usage.resume(closed)
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
-        message, at, where, answer_text, said_at, asked = answer
+        message, at, where, answer_text, said_at, asked_at = answer
         usage = message.usage or Tokens()
         cache = usage.cache_creation
         return self._kit.models.turn(
@@ -127,7 +127,7 @@ class OpenAnswers:
             stop=message.stop_reason or ("" if said_at else WORDLESS),
             said=answer_text,
             said_at=said_at,
-            asked=asked,
+            asked=asked_at,
             searches=token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
 

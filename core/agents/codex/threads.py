@@ -65,8 +65,8 @@ class Replay:
         return self.active, self._own, self._created, self._written
 
     @state.setter
-    def state(self, known: tuple[bool, str, float, float]) -> None:
-        self.active, self._own, self._created, self._written = known
+    def state(self, saved: tuple[bool, str, float, float]) -> None:
+        self.active, self._own, self._created, self._written = saved
 
     def begin(self, meta: Meta, at: float) -> bool:
         """Read a session_meta line and return False if it is copied from another thread."""

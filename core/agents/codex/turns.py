@@ -80,8 +80,8 @@ class Turns:
         return TurnState(self.counts, self._unconfirmed, self._over)
 
     @state.setter
-    def state(self, known: TurnState) -> None:
-        self.counts, self._unconfirmed, self._over = known
+    def state(self, saved: TurnState) -> None:
+        self.counts, self._unconfirmed, self._over = saved
 
     @property
     def speaking(self) -> bool:

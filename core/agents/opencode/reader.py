@@ -212,12 +212,12 @@ class OpenCodeReader(TranscriptReader):
         agent = self._agent(text(part.get("sessionID")), out)
         words = self._words.pop(text(message.get("id")), {})
         self._read_ids.update(words)
-        sent, answered, thought, _ = token_counts(tokens, "input", "output", "reasoning")
+        sent, answered, thinking, _ = token_counts(tokens, "input", "output", "reasoning")
         turn = self.turn(
             self._time(part, message),
             "".join(word for word, _ in words.values()),
             where,
-            TokenCounts(sent, answered + thought, whole_number(cache.get("read")), whole_number(cache.get("write"))),
+            TokenCounts(sent, answered + thinking, whole_number(cache.get("read")), whole_number(cache.get("write"))),
             message=name,
             model=text(message.get("modelID")),
             cost=amount(part.get("cost")),

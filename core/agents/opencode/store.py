@@ -226,10 +226,10 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     databases = [database_sessions(agent, path, opencode_listing, now, active_within) for path in root.glob("*.db")]
     files = (listed_session(agent, *one, now, active_within) for one in _storage(root / "storage"))
     listed_ids: set[str] = set()
-    for found in chain(*databases, files):
-        if found.session not in listed_ids:
-            listed_ids.add(found.session)
-            yield found
+    for log in chain(*databases, files):
+        if log.session not in listed_ids:
+            listed_ids.add(log.session)
+            yield log
 
 
 def _storage(folder: Path) -> Iterator[tuple[Path, Listed, int]]:

@@ -373,9 +373,9 @@ class Episodes(Stateful):
         """The past episodes most like this moment, best first, each with those that followed it."""
         nearest = () if tier == "T0" else self._best(state, tick, most)
         steps = range(1, ahead + 1)
-        wanted = {(one.episode.session, one.episode.number + step) for one in nearest for step in steps}
-        every = chain(self._kept, [episode for episode, _ in self._past]) if wanted else ()
-        by_key = {key: one for one in every if (key := (one.session, one.number)) in wanted}
+        places = {(one.episode.session, one.episode.number + step) for one in nearest for step in steps}
+        every = chain(self._kept, [episode for episode, _ in self._past]) if places else ()
+        by_key = {key: one for one in every if (key := (one.session, one.number)) in places}
         keys = [[(one.episode.session, one.episode.number + step) for step in steps] for one in nearest]
         return tuple(
             (one, tuple(by_key[key] for key in takewhile(by_key.__contains__, after)))

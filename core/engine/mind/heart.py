@@ -207,8 +207,8 @@ class Heart(Stateful):
         axes = self._axes = percept.axes
         self.modulation = modulation
         self.composition = composition
-        _, _, felt, _, _, _ = axes
-        gap = felt - self.confidence
+        _, _, confidence, _, _, _ = axes
+        gap = confidence - self.confidence
         if gap:
             pace = self._pace * (composition[1] if gap > 0.0 else composition[0])
             self.confidence += gap if pace > 1.0 else pace * gap

@@ -163,8 +163,8 @@ class Homeostasis(Stateful):
     def read(self) -> HomeostasisReading:
         """Return knobs, those of them that the operator holds, and rules."""
         fixed = (*self._held, self._mode != "auto")
-        held = tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, fixed, strict=True) if holds)
-        return HomeostasisReading(self.tool_trust, self.tier_bias, self.intensive, held, self.rules())
+        fixed_knobs = tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, fixed, strict=True) if holds)
+        return HomeostasisReading(self.tool_trust, self.tier_bias, self.intensive, fixed_knobs, self.rules())
 
     def restored(self) -> None:
         """Keep to a mode that the operator holds."""

@@ -133,13 +133,13 @@ class Metrics(Stateful):
             self._unpriced += 1
         else:
             self._cost += event.cost
-        at, until, began, asked = event.at, self._until, self._thinking_from, event.asked
+        at, until, began, asked_at = event.at, self._until, self._thinking_from, event.asked
         counted, self._counted, self._thinking_from = self._counted, 0.0, None
-        if asked is not None:
-            self._deliberate += max(0.0, at - max(asked, self._answered) - counted)
+        if asked_at is not None:
+            self._deliberate += max(0.0, at - max(asked_at, self._answered) - counted)
             self._answered = max(at, self._answered)
             self._until = at if until is None else max(at, until)
-            return min(asked, at)
+            return min(asked_at, at)
         if until is None or at > until:
             self._until = at
             if until is not None:

@@ -82,15 +82,15 @@ class Habituation(Stateful):
         """Drop what has faded, looking only at what was long unseen; return how many patterns went."""
         self._collected = tick
         forgetting, faded = self._forgetting, self._faded
-        gone = []
+        expired = []
         for pattern, (count, last, _) in self._exposures.items():
             if last > tick - self._least_absence:
                 break
             if count * exp((last - tick) / forgetting) < faded:
-                gone.append(pattern)
-        for pattern in gone:
+                expired.append(pattern)
+        for pattern in expired:
             del self._exposures[pattern]
-        return len(gone)
+        return len(expired)
 
     def most_familiar(self, tick: int, limit: int) -> tuple[PatternExposure, ...]:
         """The patterns the mind is most used to, at a tick."""

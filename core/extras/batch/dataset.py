@@ -35,14 +35,14 @@ class Dataset:
     def begin(self, tree: list[str]) -> None:
         """Create the dataset, or check that it was made from the same logs."""
         about = About(VERSION, SHARES, sorted(tree))
-        known = self.about()
-        if known is None:
+        stored = self.about()
+        if stored is None:
             if self.folder.exists() and any(self.folder.iterdir()):
                 raise UsageError(f"{self.folder} contains other files; name an empty folder")
             atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n", atomic.AS_USUAL)
-        elif known != about:
-            was = ", ".join(known.tree)
-            raise UsageError(f"{self.folder} was made from {was} (version {known.version}); name another folder")
+        elif stored != about:
+            was = ", ".join(stored.tree)
+            raise UsageError(f"{self.folder} was made from {was} (version {stored.version}); name another folder")
 
     def about(self) -> About | None:
         """The description of the dataset; None if there is none."""

@@ -264,10 +264,10 @@ _TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
 
 def _claim_each(facts: Iterable[Fact]) -> list[Claim]:
     """One claim for each text, with the events of all equal ones."""
-    said: dict[str, list[int]] = {}
+    numbers_by_words: dict[str, list[int]] = {}
     for fact in facts:
-        said.setdefault(_sentence(fact), []).append(fact.number)
-    return [Claim(words, tuple(numbers)) for words, numbers in said.items()]
+        numbers_by_words.setdefault(_sentence(fact), []).append(fact.number)
+    return [Claim(words, tuple(numbers)) for words, numbers in numbers_by_words.items()]
 
 
 def told_why(facts: Sequence[Fact]) -> list[Claim]:

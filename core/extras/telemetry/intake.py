@@ -131,8 +131,8 @@ def _tool_result(session: Session, _: AgentKit, values: dict[str, Any], at: floa
 def _codex_result(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """A finished call of Codex, which calls it a success when a command ran, however that ended."""
     agent, events = _agent(session, text(values.get("agent_name")), at)
-    said = {"output": text(values.get("output")), "success": _truth(values.get("success", True))}
-    result = read_output(said).result._replace(running=False)
+    output = {"output": text(values.get("output")), "success": _truth(values.get("success", True))}
+    result = read_output(output).result._replace(running=False)
     if result.duration is None or "duration_ms" in values:
         result = result._replace(duration=_duration(values.get("duration_ms")))
     arguments = text(values.get("arguments")).encode()
@@ -375,7 +375,7 @@ class Intake:
 
     def _add(
         self,
-        found: list[TelemetryEvent],
+        events_out: list[TelemetryEvent],
         name: str,
         tool: str,
         began: float,
@@ -394,7 +394,7 @@ class Intake:
         self._sessions[name] = session
         session.by_logs = session.by_logs or by_logs
         events += read(session, self._kit, record, at)
-        found += [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
+        events_out += [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
 
 
 def _session_name(attributes: dict[str, Any], resource: dict[str, Any]) -> str:

@@ -108,8 +108,8 @@ def _folded(matches: list[FleetRow], order: Order) -> list[Item]:
 
 
 def _fits(row: FleetRow, order: Order) -> bool:
-    wanted = list(STATUS_FILTERS.values())[order.status]
-    if wanted and row.status.word not in wanted:
+    filter_words = list(STATUS_FILTERS.values())[order.status]
+    if filter_words and row.status.word not in filter_words:
         return False
     if not order.text:
         return True

@@ -86,8 +86,8 @@ class FleetRow(Struct, frozen=True):
         open_tools = {call.tool for call in self.facts.open}
         asking = (call for call in current.open if call.tool in limits.asking and call.tool not in open_tools)
         calls = (*self.facts.open, *(Open(one.at, one.agent, one.tool, one.action) for one in asking))
-        heard = max(self.facts.heard, current.heard)
-        facts = replace(self.facts, asks=current.asking(), open=calls, heard=heard, process=current.process)
+        newest = max(self.facts.heard, current.heard)
+        facts = replace(self.facts, asks=current.asking(), open=calls, heard=newest, process=current.process)
         return replace(self, facts=facts, signs=signs).at(now, limits)
 
     def wordless(self) -> FleetRow:

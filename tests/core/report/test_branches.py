@@ -41,7 +41,7 @@ def test_what_was_foreseen_stands_beside_what_came() -> None:
         assert row.foreseen != row.before
         assert row.foreseen == pytest.approx(sum(mark.name == row.name for mark in whole.marks) / 4)
     words = applied_lines([change], STREAM[0].at)
-    assert "200 events since" in words[0] and any("foreseen" in line for line in words[1:])
+    assert "200 events since" in words[0] and any("predicted" in line for line in words[1:])
 
 
 def test_right_is_nearer_to_what_was_foreseen() -> None:

@@ -84,7 +84,7 @@ def test_the_protocol_offers_them_only_if_asked_to(home: Path) -> None:
     params = {"name": "list_sessions", "arguments": {}}
     called = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
     for allowed in (history, None):
-        answers = [json.loads(line)["result"] for line in serve([listed, called], lambda *_: None, "/x", "", allowed)]
-        names = {tool["name"] for tool in answers[0]["tools"]}
+        answers = [json.loads(line) for line in serve([listed, called], lambda *_: None, "/x", "", allowed)]
+        names = {tool["name"] for tool in answers[0]["result"]["tools"]}
         assert (set(TOOLS) <= names) is (allowed is not None)
-        assert answers[1]["isError"] is (allowed is None)
+        assert ("error" in answers[1]) is (allowed is None)

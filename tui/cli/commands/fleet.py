@@ -134,8 +134,8 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
 
     roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
-    told, limits = look(default_place()), Limits.of(settings)
-    rows = tuple(row.hooked(told.of(row.session), now, limits) for row in rows)
+    signs, limits = look(default_place()), Limits.of(settings)
+    rows = tuple(row.hooked(signs.of(row.session), now, limits) for row in rows)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
     for fault in roster.unread:

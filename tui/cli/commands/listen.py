@@ -129,8 +129,8 @@ async def _intake(
             raise
         say(f"hooks are not served: {fault}")
         return None
-    named = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
-    say(f"serving hooks at {default_place().socket}{named}; ctrl+c stops")
+    address = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
+    say(f"serving hooks at {default_place().socket}{address}; ctrl+c stops")
     return intake, thread
 
 

@@ -81,10 +81,10 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("--otlp, --metrics and --mind go with a watch without a screen; add --headless")
     from tui.cli.recordings import one_session, split_path
 
-    log, wanted = split_path(args.path or "")
+    log, session_name = split_path(args.path or "")
     newest = log == "latest" or (args.headless and not log)
     path = _wait_for_latest(settings, args) if newest else expand_home(log) if log else None
-    session = one_session(f"{path}#{wanted}", settings)[0] if wanted else None
+    session = one_session(f"{path}#{session_name}", settings)[0] if session_name else None
     if not args.headless or path is None:
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> int:
                 path,
                 chosen,
                 live=True,
-                session=wanted,
+                session=session_name,
                 newest=newest,
                 project=args.project,
                 edits=edits,
@@ -200,21 +200,21 @@ class Watch:
 
     def _telemetry(self) -> list[Extension]:
         """What sends the session on or serves its figures, where that is wanted."""
-        made: list[Extension] = []
+        extensions: list[Extension] = []
         if self._args.otlp:
             from core.extras.telemetry.spans import headers_of
             from core.extras.telemetry.station import LiveTrace
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
-            made.append(LiveTrace(self._args.otlp, headers, say))
+            extensions.append(LiveTrace(self._args.otlp, headers, say))
         if self._args.metrics is not None:
             from core.extras.telemetry.station import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
             say(f"figures on http://127.0.0.1:{server.port}/metrics")
-            made.append(server)
+            extensions.append(server)
             self._metrics = server
-        return made
+        return extensions
 
     def run(self) -> int:
         """Follow until told to stop; leave what was learned at the end."""
@@ -291,8 +291,8 @@ class Watch:
         since = None if stuck is None else stuck.since
         if stuck is not None and since != self._stuck_said:
             if self._args.json:
-                told = {"kind": "stuck", "at": stuck.since, "text": plain(stuck.why)}
-                print(encode(told).decode(), flush=True)
+                line_json = {"kind": "stuck", "at": stuck.since, "text": plain(stuck.why)}
+                print(encode(line_json).decode(), flush=True)
             else:
                 print(f"{moment(stuck.since)}  ✗ stuck: {plain(stuck.why)}", flush=True)
         self._stuck_said = since
@@ -304,15 +304,15 @@ class Watch:
         from core.report.compaction import handover, lines
         from core.report.formatting import moment
 
-        for kept in self.driver.preserved():
+        for preserved in self.driver.preserved():
             if not (self.driver.caught_up or self._args.all):
                 continue
             if self._args.json:
-                told = {"kind": "compaction", "preserved": kept, "handover": handover(kept)}
-                print(encode(told).decode(), flush=True)
+                line_json = {"kind": "compaction", "preserved": preserved, "handover": handover(preserved)}
+                print(encode(line_json).decode(), flush=True)
             else:
-                for line in lines(kept):
-                    print(f"{moment(kept.at)}  {line}", flush=True)
+                for line in lines(preserved):
+                    print(f"{moment(preserved.at)}  {line}", flush=True)
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""
@@ -374,20 +374,20 @@ class Watch:
         mind = self._mind
         if mind is None:
             return
-        for told in mind.poll():
-            line = mind_json(*told).decode() if self._args.json else mind_line(told.agent, told.event)
+        for event in mind.poll():
+            line = mind_json(*event).decode() if self._args.json else mind_line(event.agent, event.event)
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
-    def _print(self, said: ShownNotice) -> None:
+    def _print(self, notice: ShownNotice) -> None:
         from core.live.notices import notice_json
         from core.report.formatting import moment
 
         if self._args.json:
-            sys.stdout.write(notice_json(said).decode() + "\n")
+            sys.stdout.write(notice_json(notice).decode() + "\n")
         else:
-            who = "" if said.agent == "main" else f" {said.agent}"
-            sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")
+            who = "" if notice.agent == "main" else f" {notice.agent}"
+            sys.stdout.write(f"{moment(notice.at)}{who}  {notice.line}\n")
         sys.stdout.flush()
 
 

@@ -152,10 +152,12 @@ class KeyLine(Widget, can_focus=False):
         for each in bindings:
             if each.binding.show:
                 actions.setdefault(each.binding.action, each)
-        shown = [(self._shown_key(one.binding, one.tooltip, one.enabled), action) for action, one in actions.items()]
-        keys = [key for key, _ in shown if key.description]
+        key_texts = [
+            (self._shown_key(one.binding, one.tooltip, one.enabled), action) for action, one in actions.items()
+        ]
+        keys = [key for key, _ in key_texts if key.description]
         widths = [key.width for key in keys]
-        needed = [keys.index(key) for key, action in shown if action == _ALWAYS]
+        needed = [keys.index(key) for key, action in key_texts if action == _ALWAYS]
         fitting = [keys[place] for place in fitting_keys(widths, room, needed)]
         if len(fitting) == len(keys) and keys:
             fitting += self._more(bindings, room - sum(widths) - len(widths))
