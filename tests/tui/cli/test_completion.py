@@ -82,7 +82,7 @@ def offered(text: str, line: str, path: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("nooscope ana", ["analyze"]),
+        ("nooscope chan", ["changes"]),
         ("nooscope re", ["replay", "recap"]),
         ("nooscope inspect fr", ["frame"]),
         ("nooscope inspect frame his", ["history.jsonl"]),

@@ -41,7 +41,7 @@ def put(path: Path, data: bytes, when: float) -> Path:
 def test_an_empty_machine_is_told_what_to_do(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("No sessions found.")
+    assert out.startswith("No sessions found on this machine.")
     assert "nooscope sessions PATH" in out
     assert main(["sessions", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"sessions": []}
