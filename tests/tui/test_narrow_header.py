@@ -11,12 +11,13 @@ from tui.widgets.common.header import StatusHeader
 
 @pytest.mark.parametrize("width", [74, 76, 78, 118, 198])
 @pytest.mark.parametrize("turns", [12, 269])
-def test_sleep_pressure_is_always_shown(width: int, turns: int) -> None:
+@pytest.mark.parametrize("others", [0, 1])
+def test_sleep_pressure_is_always_shown(width: int, turns: int, others: int) -> None:
     view = stuck()
     sleep = replace(view.frame.mind.sleep, context=0.06, turns_to_compaction=turns)
     frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
     subject = replace(view.subject, project="/p/spotter-fum", model="claude-opus-4-6", title="")
-    view = replace(view, frame=frame, subject=subject, mode="replay", playing=True, others=0, notice="", edge=None)
+    view = replace(view, frame=frame, subject=subject, mode="replay", playing=True, others=others, notice="", edge=None)
     (pieces,) = StatusHeader().lines(view, width, 1)
     text = "".join(piece for piece, _ in pieces)
     assert "context" in text and "sleep 71%" in text, text

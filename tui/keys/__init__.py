@@ -115,6 +115,7 @@ APP_KEYS: list[BindingType] = [
     bind("show.model", "show('mind')", show=True),
     bind("show.fleet", "fleet", show=True),
     bind("show.help", "show('help')", show=True),
+    bind("quit", "quit", show=True),
     bind("show.recap", "recap"),
     bind("show.agents", "show('agents')"),
     bind("hand.next", "next_in_need"),
@@ -130,7 +131,6 @@ APP_KEYS: list[BindingType] = [
     bind("timeline.wider", "zoom(-1)"),
     bind("tune.whatif", "whatif"),
     bind("back", "fleet_back", "fleet", "Back to all sessions"),
-    bind("quit", "quit"),
 ]
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "super", "hyper", "meta"))

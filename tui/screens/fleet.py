@@ -35,7 +35,7 @@ from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
-_MORE = ("hand.resume", "words.hide", "find.words", "quit")  # Keys that the line shows if it has room.
+_MORE = ("hand.resume", "words.hide", "find.words")  # Keys that the line shows if it has room.
 
 # Keys that need a session in the list.
 _OF_ROWS = frozenset(("open", "view", "fold", "bookmark.add", "search", "hand.resume", "words.hide")) | {

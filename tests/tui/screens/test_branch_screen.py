@@ -73,8 +73,8 @@ async def test_a_record_is_gone_to_by_its_number_with_a_summary_of_ones_own(app_
         await pilot.press("m", "5")
         await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "seed 1" in page(app))
         await pilot.press("enter", *"10 read the wrong file", "enter")
-        await until(pilot, lambda: app.view is not None and 0 < app.view.index < 12)
         await until(pilot, lambda: any("read the wrong file" in note.message for note in app._notifications))
+        await until(pilot, lambda: app.view is not None and 0 < app.view.index < 12)
         await pilot.press("enter", *"99999", "enter")
         await until(pilot, lambda: any("has no record" in note.message for note in app._notifications))
         assert app.view is not None and app.view.index < 12

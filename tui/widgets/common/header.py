@@ -41,7 +41,7 @@ class StatusHeader(Panel, can_focus=False):
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         left = [*_mode(view), *_subject(view, width)]
-        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view)]
+        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view, width < _ROOMY)]
         room = width - _length(left) - _length(first) - 4
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
@@ -117,12 +117,12 @@ def _who(view: View) -> list[Line]:
     ]
 
 
-def _alarm(view: View) -> list[Line]:
+def _alarm(view: View, tight: bool) -> list[Line]:
     """What happened to the log, and that the person is needed now while another moment is shown."""
     needed: list[Line] = [[(f"now {view.edge.glyph} {view.edge.word}", "alert")]] if view.edge else []
     if view.others:
-        needs = "another needs you" if view.others == 1 else f"{view.others} others need you"
-        needed.append([(f"▲ {needs} (W)", "alert")])
+        needs = "" if tight else " needs you" if view.others == 1 else " need you"
+        needed.append([(f"▲ {'another' if view.others == 1 else f'{view.others} others'}{needs} (W)", "alert")])
     if view.newer:
         needed.append([(f"newer session here: {plain(view.newer, 30)} (W)", "strong")])
     return [*needed, [(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else needed

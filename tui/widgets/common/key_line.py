@@ -1,4 +1,4 @@
-"""The line of keys at the bottom: as many as there is room for, help always among them."""
+"""The line of keys at the bottom: as many as there is room for, help and quit always among them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 _BUILD_EVERY = 5.0  # Seconds between two looks at a background build.
-_ALWAYS = "show('help')"
+_ALWAYS = ("show('help')", "quit")
+_FIRST_TO_GO = ("step(-1)", "jump(True, 'failure')", "jump(True, 'prompt')")  # Where not all have room.
 # Keys that stand in the line only where all others have room, the most wanted first.
 _MORE = (
     "show.recap",
@@ -30,7 +31,6 @@ _MORE = (
     "hand.next",
     "hand.resume",
     "hand.steer",
-    "quit",
 )
 
 
@@ -157,8 +157,9 @@ class KeyLine(Widget, can_focus=False):
         ]
         keys = [key for key, _ in key_texts if key.description]
         widths = [key.width for key in keys]
-        needed = [keys.index(key) for key, action in key_texts if action == _ALWAYS]
-        fitting = [keys[place] for place in fitting_keys(widths, room, needed)]
+        needed = [keys.index(key) for key, action in key_texts if action in _ALWAYS]
+        spare = [keys.index(key) for key, action in key_texts if action in _FIRST_TO_GO]
+        fitting = [keys[place] for place in fitting_keys(widths, room, needed, spare)]
         if len(fitting) == len(keys) and keys:
             fitting += self._more(bindings, room - sum(widths) - len(widths))
         return fitting
@@ -271,10 +272,12 @@ class KeyLine(Widget, can_focus=False):
         return text + Style.from_color((background + color).rich_color, background.rich_color)
 
 
-def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -> list[int]:
-    """Which of the keys fit beside each other, the last ones giving way first."""
+def fitting_keys(
+    widths: Sequence[int], room: int, needed: Sequence[int] = (), spare: Sequence[int] = ()
+) -> list[int]:
+    """Which of the keys fit beside each other: spare ones give way first, then the last ones."""
     left = list(range(len(widths)))
     while left and sum(widths[place] + 1 for place in left) - 1 > room:
-        optional = [place for place in left if place not in needed]
+        optional = sorted(set(left) - set(needed), key=lambda place: (place in spare, place))
         left.remove(optional[-1] if optional else left[-1])
     return left

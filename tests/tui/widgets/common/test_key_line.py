@@ -33,6 +33,19 @@ def test_the_needed_one_stays_until_it_is_alone() -> None:
     assert fitting_keys([5, 5, 5, 6], 12, [3]) == [0, 3]
     assert fitting_keys([5, 5, 5, 6], 6, [3]) == [3]
     assert fitting_keys([5, 6], 3, [1]) == []
+    assert fitting_keys([5, 5, 5, 6], 17, [3], [0]) == [1, 3]
+    assert fitting_keys([5, 5, 5, 6], 18, [3], [0]) == [1, 2, 3]
+
+
+async def test_how_to_leave_is_shown_on_the_main_screen() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(80, 24)) as pilot:
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        assert [key.display for key in line.keys] == ["space", *"ncetmf?q"]
+        await pilot.resize_terminal(60, 15)
+        await until(pilot, lambda: _end(line) <= 60)
+        assert [key.description for key in line.keys][-2:] == ["help", "quit"]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}")
