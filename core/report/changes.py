@@ -150,6 +150,16 @@ class _Piece:
             if tag != "equal":
                 self._put(first, last, written[start:stop], place)
 
+    def rewrite_part(self, content: str, place: int) -> None:
+        """Replace the text of a part of a file, whose last line may go on where the log stops."""
+        written = _split(content)
+        bare = ([line.removesuffix("\n") for line in lines] for lines in (self.lines, written))
+        for tag, first, last, start, stop in reversed(_opcodes(*bare)):
+            if tag == "equal":
+                self.lines[first:last] = written[start:stop]
+            else:
+                self._put(first, last, written[start:stop], place)
+
     def _put(self, first: int, last: int, written: list[str], place: int) -> None:
         lines, origin = self.lines, self.origin
         while first < last and written and lines[first] == written[0]:
@@ -274,7 +284,7 @@ class _File(Struct):
                 base = base.replace(piece.now, "".join(piece.base), 1)
                 self.pieces.remove(piece)
         piece = _Piece.unchanged(base)
-        piece.rewrite(new, place)
+        piece.rewrite_part(new, place)
         self.pieces.append(piece)
 
     @property

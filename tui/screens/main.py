@@ -47,6 +47,7 @@ PANELS: dict[str, Callable[..., Panel]] = {
     "signals": SignalFeed,
 }
 
+_FLAT = 20  # Rows of a terminal below which one row of panels is shown at a time.
 ASIDE = ("paths", "context", "salience")  # Panels that share one place on a small terminal.
 
 _HELD = 0.5  # Seconds after which empty panels are painted where the first events have not come.
@@ -140,6 +141,7 @@ class MainScreen(Screen[None]):
     def on_resize(self) -> None:
         """Name the panels hidden behind the visible one, where some are."""
         hidden = self.has_class("-narrow") and self.has_class("-low")
+        self.set_class(self.size.height < _FLAT, "-flat")
         for panel in self.query(Panel):
             if panel.id in ASIDE:
                 number = list(PANELS).index(panel.id) + 1
@@ -156,7 +158,9 @@ class MainScreen(Screen[None]):
         name = list(PANELS)[number - 1] if number else "timeline"
         if name in ASIDE:
             self.aside = name
-        self.set_focus(self.query_one(f"#{name}"))
+        panel = self.query_one(f"#{name}")
+        self.set_focus(panel)
+        self.call_after_refresh(panel.scroll_visible, animate=False)
 
     def action_transcript(self) -> None:
         """Focus the transcript beside the panels; where there is no room for it, open its screen."""

@@ -194,6 +194,14 @@ def test_a_result_beside_others_shows_only_its_own_file(tmp_path: Path) -> None:
     assert texts == {f"/p/{name}": (f"{name} one\n", f"{name} 1\n") for name in ("a.py", "b.py")}
 
 
+def test_a_line_before_an_insertion_is_unchanged(log: ClaudeLog) -> None:
+    log.edit("a.py", "x = 1\ny = 2", "x = 1\ny = 2\nz = 3")
+    reader, events = log.read()
+    lines = [f"{one.sign}{one.text}" for one in reader.changes.diff("a.py", len(events))]
+    assert lines[1:] == [" x = 1", " y = 2", "+z = 3"]
+    assert [(one.added, one.removed) for one in reader.changes.files(len(events))] == [(1, 0)]
+
+
 def test_what_was_read_before_a_command_rewrote_it_is_not_the_file(log: ClaudeLog) -> None:
     log.call("Read", {"file_path": "/p/a.py"}, "one\ntwo\nthree\n")
     log.call("Bash", {"command": "black . && pytest"})

@@ -8,8 +8,11 @@ from textual.screen import Screen
 
 import themes
 from core.settings.screen import ScreenSettings
+from tests.tui.conftest import until
+from tests.tui.screen_app import recorded
+from tests.tui.still_app import Observatory
 from tui.screens.breakpoints import classes_for
-from tui.screens.main import MainScreen
+from tui.screens.main import PANELS, MainScreen
 
 
 @pytest.mark.parametrize("width", [0, 99, 100, 159, 160, 300])
@@ -39,3 +42,12 @@ async def test_a_screen_that_knows_its_size_keeps_its_classes_and_takes_others(s
         await pilot.pause()
         assert {"-wide", "-low"} <= app.screen.classes
         assert not {"-narrow", "-huge", "-tall", "-vast"} & app.screen.classes
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+async def test_every_panel_can_be_seen_whole_on_a_very_small_terminal(number: int) -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.press(str(number))
+        panels, panel = app.screen.query_one("#panels"), app.screen.query_one(f"#{list(PANELS)[number - 1]}")
+        await until(pilot, lambda: panels.region.height > 0 and panels.region.contains_region(panel.region))

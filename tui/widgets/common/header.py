@@ -49,13 +49,16 @@ class StatusHeader(Panel, can_focus=False):
         day = _day(view, width)
         over = day if view.day is not None and view.day.over else []  # An alert keeps its place on a narrow screen.
         sleep = _sleep(view, room - _length([*_context(view, room), *cost, *over]) - 2)
-        costs = [*cost[:1], *over, *sleep, *cost[1:], *([] if over else day)]
+        first_costs = [*over, *sleep, *cost[:1]] if width < _ROOMY else [*cost[:1], *over, *sleep]
+        costs = [*first_costs, *cost[1:], *([] if over else day)]
         facts = [*first, *_context(view, room), *costs, *_limits(view)]
         if height < 2:
             if width >= _ROOMY and not _title(view, width, [*left, *facts]):
                 left = left[1:]
                 if not _title(view, width, [*left, *facts]) and view.subject.title:
                     left = [*_mode(view), *_subject(view, _ROOMY - 1)]
+            if _length([*left, *first, *_context(view, room), *sleep, *cost[:1]]) + 2 > width:
+                left = [*_mode(view), *_subject(view, width, model=False)]
             right = [*facts, *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *facts])], right, width)]
         return [
@@ -83,12 +86,12 @@ def _mode(view: View) -> list[Line]:
     return pieces
 
 
-def _subject(view: View, width: int) -> list[Line]:
+def _subject(view: View, width: int, *, model: bool = True) -> list[Line]:
     subject = view.subject
     tight = width < _ROOMY
-    model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
-    names = ["" if tight else plain(subject.tool, 16), _project(view, tight), _cut_end(model, 12 if tight else 24)]
-    parts = [name for name in names if name]
+    name = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-")) if model else ""
+    names = ["" if tight else plain(subject.tool, 16), _project(view, tight), _cut_end(name, 12 if tight else 24)]
+    parts = [part for part in names if part]
     return [[(" · ".join(parts), "plain")]] if parts else []
 
 
