@@ -272,9 +272,7 @@ class KeyLine(Widget, can_focus=False):
         return text + Style.from_color((background + color).rich_color, background.rich_color)
 
 
-def fitting_keys(
-    widths: Sequence[int], room: int, needed: Sequence[int] = (), spare: Sequence[int] = ()
-) -> list[int]:
+def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = (), spare: Sequence[int] = ()) -> list[int]:
     """Which of the keys fit beside each other: spare ones give way first, then the last ones."""
     left = list(range(len(widths)))
     while left and sum(widths[place] + 1 for place in left) - 1 > room:
