@@ -88,7 +88,7 @@ class AcpReader(TranscriptReader):
 
     def _open(self, params: dict[str, Any], out: list[Event]) -> None:
         folder = text(params.get("cwd"))
-        out.append(self.start(self.now, text(params.get("sessionId")), project=folder, model=self.model))
+        self.begin(self.now, text(params.get("sessionId")), out, project=folder, model=self.model)
 
     def _request(self, method: str, number: str, params: dict[str, Any], out: list[Event]) -> None:
         self._release_prompt(out)

@@ -276,7 +276,7 @@ class AiderReader(TranscriptReader):
         self._stage, self._refused, self._idle = "rests", False, True
         name = started_at.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
-        out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
+        self.begin(self.now, name if again == 1 else f"{name}-{again}", out, synthetic_time=True)
 
     def _program(self, line: str, out: list[Event]) -> None:
         """Read a line that the program printed."""

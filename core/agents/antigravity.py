@@ -72,7 +72,7 @@ class AntigravityReader(TranscriptReader):
         if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
             self._model = chosen[1].strip()
         if not self.begun:
-            out.append(self.start(at, antigravity_conversation(Path(self.here().file)), model=self._model))
+            self.begin(at, antigravity_conversation(Path(self.here().file)), out, model=self._model)
         if kind == "USER_INPUT":
             request = _REQUEST.search(content)
             out.append(self.prompt(at, request[1] if request else content))

@@ -56,22 +56,21 @@ class AtifReader(TranscriptReader):
         metrics = [table(step.get("metrics")) for step in steps]
         name = text(document.get("session_id")) or text(document.get("trajectory_id"))
         began = seconds(extra.get("started"))
-        out.append(
-            self.start(
-                self.now if began is None else began,
-                name,
-                project=text(extra.get("cwd")),
-                branch=text(extra.get("branch")),
-                version=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip(),
-                model=self.model,
-                synthetic_time=not times,
-                untold=left_untold(
-                    cost="cost" not in self.untold,
-                    times=times,
-                    tokens=any(metrics) or document.get("final_metrics"),
-                    model=self.model or any(text(step.get("model_name")) for step in steps),
-                ),
-            )
+        self.begin(
+            self.now if began is None else began,
+            name,
+            out,
+            project=text(extra.get("cwd")),
+            branch=text(extra.get("branch")),
+            version=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip(),
+            model=self.model,
+            synthetic_time=not times,
+            untold=left_untold(
+                cost="cost" not in self.untold,
+                times=times,
+                tokens=any(metrics) or document.get("final_metrics"),
+                model=self.model or any(text(step.get("model_name")) for step in steps),
+            ),
         )
         self._embed(document, base)
         self._steps(document, out)

@@ -53,7 +53,7 @@ class ChatReader(TranscriptReader):
             at = _time(value)
             if not self.begun:
                 self._timed = at is not None
-                out.append(self.start(at or 0.0, self.session, synthetic_time=at is None))
+                self.begin(at or 0.0, self.session, out, synthetic_time=at is None)
             self._message(value, at, self.here(), out)
         else:
             self.note("neither a message nor a run")

@@ -361,15 +361,14 @@ class ClineReader(TranscriptReader):
     def _begin(self, at: float | None, out: list[Event], model: str = "", place: str = "") -> None:
         facts = self._facts
         name = text(facts.get("sessionId")) or (self.session if not self.begun else "")
-        out.append(
-            self.start(
-                at or 0.0,
-                name,
-                project=text(facts.get("workspace")) or text(facts.get("cwd")) or place,
-                model=model,
-                parent=text(facts.get("parentTaskId")),
-                synthetic_time=at is None,
-            )
+        self.begin(
+            at or 0.0,
+            name,
+            out,
+            project=text(facts.get("workspace")) or text(facts.get("cwd")) or place,
+            model=model,
+            parent=text(facts.get("parentTaskId")),
+            synthetic_time=at is None,
         )
 
     def _conversation(

@@ -27,7 +27,7 @@ class CodeBuddyReader(TranscriptReader):
         at = self.moment(line.get("timestamp"))
         if not self.begun:
             name, folder = text(line.get("sessionId")), text(line.get("cwd"))
-            out.append(self.start(at, name, project=folder))
+            self.begin(at, name, out, project=folder)
         name = text(line.get("callId"))
         match line["type"], line.get("role"):
             case "function_call", _:

@@ -119,15 +119,14 @@ class CopilotReader(TranscriptReader):
         self._model = text(entry.data.get("selectedModel")) or self._model
         if self.begun:
             return
-        entry.out.append(
-            self.start(
-                entry.at,
-                text(entry.data.get("sessionId")),
-                project=text(context.get("cwd")),
-                branch=text(context.get("branch")),
-                version=text(entry.data.get("copilotVersion")),
-                model=self._model,
-            )
+        self.begin(
+            entry.at,
+            text(entry.data.get("sessionId")),
+            entry.out,
+            project=text(context.get("cwd")),
+            branch=text(context.get("branch")),
+            version=text(entry.data.get("copilotVersion")),
+            model=self._model,
         )
 
     def _read_model(self, entry: _Entry) -> None:

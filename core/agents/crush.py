@@ -237,7 +237,7 @@ class CrushReader(TranscriptReader):
             self._open.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
-        out.append(self.start(self.now, name, project=project_of(Path(self.here().file))))
+        self.begin(self.now, name, out, project=project_of(Path(self.here().file)))
 
     def _agent(self, session: str, out: list[Event]) -> str:
         """Return the agent of a session; the first act of a child announces it."""
@@ -245,7 +245,7 @@ class CrushReader(TranscriptReader):
         parent = text(row.get("parent_session_id"))
         if parent not in self._sessions:
             if not self.begun:
-                out.append(self.start(self.now, session))
+                self.begin(self.now, session, out)
             return self.agent
         if session not in self._announced:
             self._announced.add(session)

@@ -39,7 +39,7 @@ class CursorReader(TranscriptReader):
         if role not in ("user", "assistant"):
             return
         if not self.begun:
-            out.append(self.start(0.0, self.session, synthetic_time=True))
+            self.begin(0.0, self.session, out, synthetic_time=True)
         self.now += STEP
         if self._question:
             use = self.calls.end(self._question, self.now, _UNTOLD, self.here())

@@ -68,7 +68,7 @@ class DroidReader(LateReader):
         self._opening = None
         project, version = text(line.get("cwd")), text(line.get("version"))
         at = self.now if first is None else first
-        out.append(self.start(at, text(line.get("id")), where, project=project, version=version))
+        self.begin(at, text(line.get("id")), out, where, project=project, version=version)
 
     def _message(self, line: dict[str, Any], message: dict[str, Any], at: float, out: list[Event]) -> None:
         if message.get("role") == "assistant":

@@ -92,7 +92,7 @@ class GeminiReader(TranscriptReader):
         if "sessionId" in record and not self.begun:
             at = self.moment(record.get("startTime"), record.get("lastUpdated"))
             project = next(iter(items(record.get("directories"))), "")
-            out.append(self.start(at, text(record["sessionId"]), project=text(project)))
+            self.begin(at, text(record["sessionId"]), out, project=text(project))
         listed = record.get("messages")
         for place, message in enumerate(self.items(listed, "messages")):
             if isinstance(message, dict):

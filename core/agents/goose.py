@@ -149,12 +149,12 @@ class GooseReader(TranscriptReader):
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
         folder = text(row.get("working_dir"))
-        out.append(self.start(self.now, name, project=folder, model=self._model))
+        self.begin(self.now, name, out, project=folder, model=self._model)
 
     def _message(self, row: dict[str, Any], created: Any, out: list[Event]) -> None:
         at = self.moment(created)
         if not self.begun:
-            out.append(self.start(at, self.session, project=self.calls.project))
+            self.begin(at, self.session, out, project=self.calls.project)
         parts = self.placed(row.get("content"), "content")
         self.check_parts(part for _, part in parts)
         message_text = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")

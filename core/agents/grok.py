@@ -45,16 +45,15 @@ class GrokReader(AcpReader):
         self.model = text(facts.get("current_model_id")) or self.model
         began = seconds(facts.get("created_at"))
         self.now = self.now or began or 0.0
-        out.append(
-            self.start(
-                self.now,
-                text(info.get("id")) or text(params.get("sessionId")),
-                project=text(info.get("cwd")),
-                branch=text(facts.get("head_branch")),
-                parent=text(facts.get("parent_session_id")),
-                model=self.model,
-                synthetic_time=not timed,
-            )
+        self.begin(
+            self.now,
+            text(info.get("id")) or text(params.get("sessionId")),
+            out,
+            project=text(info.get("cwd")),
+            branch=text(facts.get("head_branch")),
+            parent=text(facts.get("parent_session_id")),
+            model=self.model,
+            synthetic_time=not timed,
         )
 
     def _update(self, update: dict[str, Any], out: list[Event]) -> None:

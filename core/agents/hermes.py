@@ -57,7 +57,7 @@ class HermesReader(TranscriptReader):
     def _document(self, row: dict[str, Any], out: list[Event]) -> None:
         self.moment(row.get("session_start"), row.get("started_at"))
         self.model = text(row.get("model"))
-        out.append(self.start(self.now, text(row.get("session_id")), model=self.model))
+        self.begin(self.now, text(row.get("session_id")), out, model=self.model)
         for place, message in self.placed(row["messages"], "messages"):
             self._message(message, f"message-{place}", f"/messages/{place}", out)
 
@@ -68,15 +68,14 @@ class HermesReader(TranscriptReader):
             return
         out.extend(self.close_all())
         self.now = seconds(row.get("started_at")) or self.now
-        out.append(
-            self.start(
-                self.now,
-                name,
-                project=text(row.get("cwd")),
-                branch=text(row.get("git_branch")),
-                model=self.model,
-                parent=text(row.get("parent_session_id")),
-            )
+        self.begin(
+            self.now,
+            name,
+            out,
+            project=text(row.get("cwd")),
+            branch=text(row.get("git_branch")),
+            model=self.model,
+            parent=text(row.get("parent_session_id")),
         )
 
     def _message(self, row: dict[str, Any], place: str, entry: str, out: list[Event]) -> None:
@@ -84,7 +83,7 @@ class HermesReader(TranscriptReader):
         if not self.begun:
             self.moment(stamp)
             self.model = text(row.get("_model"))
-            out.append(self.start(self.now, self.session, project=text(row.get("_cwd")), model=self.model))
+            self.begin(self.now, self.session, out, project=text(row.get("_cwd")), model=self.model)
         elif stamp is not None:
             self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"

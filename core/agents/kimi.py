@@ -87,7 +87,7 @@ class KimiWireReader(TranscriptReader):
         message = self.table(line.get("message"), "message")
         at = self.moment(line.get("timestamp"))
         if not self.begun:
-            out.append(self.start(at, session_of(self.here().file, self.session)))
+            self.begin(at, session_of(self.here().file, self.session), out)
         self._message(message, self.agent, at, out)
 
     def own_pending(self) -> Iterable[Event]:
@@ -298,7 +298,7 @@ class KimiReader(LateReader):
         self._opening = None
         if self.agent == MAIN:
             session = session_of(where.file, self.session)
-            out.append(self.start(at, session, where, project=self._project, model=self._model))
+            self.begin(at, session, out, where, project=self._project, model=self._model)
         else:
             self.begun = True
             self.calls.project = self._project

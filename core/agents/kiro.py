@@ -68,15 +68,14 @@ class KiroReader(TranscriptReader):
         self.model = text(model.get("model_id"))
         began = seconds(facts.get("created_at"))
         self.now = self.now or began or 0.0
-        out.append(
-            self.start(
-                self.now,
-                text(facts.get("session_id")),
-                project=text(facts.get("cwd")),
-                model=self.model,
-                parent=text(facts.get("parent_session_id")),
-                synthetic_time=not self.now,
-            )
+        self.begin(
+            self.now,
+            text(facts.get("session_id")),
+            out,
+            project=text(facts.get("cwd")),
+            model=self.model,
+            parent=text(facts.get("parent_session_id")),
+            synthetic_time=not self.now,
         )
 
     def _answer(self, name: str, content: Any, out: list[Event]) -> None:
@@ -113,15 +112,14 @@ class KiroReader(TranscriptReader):
         if not self.begun or name != self.session:
             out.extend(self.close_all())
             self._read = 0
-            out.append(
-                self.start(
-                    self.now,
-                    name,
-                    project=project or text(record.get("workspacePath")),
-                    model=self.model,
-                    synthetic_time=began is None,
-                    untold=left_untold(times=began, tokens=False, cost=False, model=self.model),
-                )
+            self.begin(
+                self.now,
+                name,
+                out,
+                project=project or text(record.get("workspacePath")),
+                model=self.model,
+                synthetic_time=began is None,
+                untold=left_untold(times=began, tokens=False, cost=False, model=self.model),
             )
         already, self._read = self._read, max(self._read, len(turns))
         for place, turn in turns[already:]:

@@ -47,7 +47,7 @@ class ManagedReader(TranscriptReader):
         at = event.get("processed_at") or line.get("time")
         self.moment(*([at] if at else [self.now] if self.now else []))
         if not self.begun:
-            out.append(self.start(self.now, text(event.get("session_id"))))
+            self.begin(self.now, text(event.get("session_id")), out)
         thread = text(event.get("session_thread_id"))
         agent = thread if thread in self._children else MAIN
         name = text(event.get("id"))

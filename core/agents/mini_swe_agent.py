@@ -46,15 +46,14 @@ class MiniSweAgentReader(TranscriptReader):
         known_times = [at for at in times if at is not None]
         self.now = known_times[0] if known_times else 0.0
         model = text(table(config.get("model")).get("model_name"))
-        out.append(
-            self.start(
-                self.now,
-                text(document.get("instance_id")) or self.session,
-                project=text(table(config.get("environment")).get("cwd")),
-                model=model,
-                version=text(info.get("mini_version")),
-                synthetic_time=not known_times,
-            )
+        self.begin(
+            self.now,
+            text(document.get("instance_id")) or self.session,
+            out,
+            project=text(table(config.get("environment")).get("cwd")),
+            model=model,
+            version=text(info.get("mini_version")),
+            synthetic_time=not known_times,
         )
         told_of_answers = sum(_cost(message) or 0.0 for _, message in messages)
         all_of_it = amount(table(info.get("model_stats")).get("instance_cost"))

@@ -53,16 +53,15 @@ class VibeReader(TranscriptReader):
         config = table(facts.get("config"))
         self.model = text(facts.get("model")) or text(config.get("active_model"))
         self.now = seconds(facts.get("start_time")) or 0.0
-        out.append(
-            self.start(
-                self.now,
-                Path(self._file).parent.name if Path(self._file).name == MESSAGES else "",
-                project=text(table(facts.get("environment")).get("working_directory")),
-                branch=text(facts.get("git_branch")),
-                parent=text(facts.get("parent_session_id")),
-                model=self.model,
-                synthetic_time=True,
-            )
+        self.begin(
+            self.now,
+            Path(self._file).parent.name if Path(self._file).name == MESSAGES else "",
+            out,
+            project=text(table(facts.get("environment")).get("working_directory")),
+            branch=text(facts.get("git_branch")),
+            parent=text(facts.get("parent_session_id")),
+            model=self.model,
+            synthetic_time=True,
         )
 
     def _answer(self, message: dict[str, Any], answer_text: str, out: list[Event]) -> None:

@@ -146,7 +146,7 @@ class OpenEventsReader(TranscriptReader):
         parent = text(line.get("parent"))
         if session != self._current:
             self._current = session
-            out.append(self.start(self.now, session, model=text(line.get("model"))))
+            self.begin(self.now, session, out, model=text(line.get("model")))
             self._agents.add((session, self.agent))
         if (session, agent) not in self._agents:
             self._agents.add((session, agent))

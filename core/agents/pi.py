@@ -85,16 +85,15 @@ class PiReader(LateReader):
         self._opening = None
         at = at if first is None else min(at, first)
         parent = text(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
-        out.append(
-            self.start(
-                at,
-                text(entry.get("id")),
-                where,
-                project=text(entry.get("cwd")),
-                model=text(entry.get("modelId")),
-                version=str(whole_number(entry.get("version")) or 1),
-                parent=parent.removesuffix(".jsonl").rpartition("_")[2],
-            )
+        self.begin(
+            at,
+            text(entry.get("id")),
+            out,
+            where,
+            project=text(entry.get("cwd")),
+            model=text(entry.get("modelId")),
+            version=str(whole_number(entry.get("version")) or 1),
+            parent=parent.removesuffix(".jsonl").rpartition("_")[2],
         )
 
     def _message(self, entry: dict[str, Any], message: dict[str, Any], out: list[Event]) -> None:

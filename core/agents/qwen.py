@@ -77,15 +77,14 @@ class QwenReader(TranscriptReader):
             return
         at = self.moment(line.get("timestamp"))
         if not self.begun:
-            out.append(
-                self.start(
-                    at,
-                    text(line.get("sessionId")),
-                    project=text(line.get("cwd")),
-                    branch=text(line.get("gitBranch")),
-                    version=text(line.get("version")),
-                    model=text(line.get("model")),
-                )
+            self.begin(
+                at,
+                text(line.get("sessionId")),
+                out,
+                project=text(line.get("cwd")),
+                branch=text(line.get("gitBranch")),
+                version=text(line.get("version")),
+                model=text(line.get("model")),
             )
         parts = items(table(line.get("message")).get("parts"))
         subtype = text(line.get("subtype"))

@@ -297,6 +297,10 @@ class TranscriptReader(AgentReader):
             **{"untold": self.untold, **facts},
         )
 
+    def begin(self, at: float, session: str, out: list[Event], where: Where | None = None, **facts: Any) -> None:
+        """Add the beginning of an agent's log."""
+        out.append(self.start(at, session, where, **facts))
+
     def prompt(
         self, at: float, words: str, where: Where | None = None, agent: str = "", *, interrupt: bool = False
     ) -> Prompt:

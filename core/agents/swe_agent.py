@@ -58,20 +58,19 @@ class SweAgentReader(TranscriptReader):
         self._model = _model(document.get("replay_config"))
         stats = table(info.get("model_stats"))
         self._spent = self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
-        out.append(
-            self.start(
-                0.0,
-                text(document.get("instance_id")) or self.session,
-                project=folder,
+        self.begin(
+            0.0,
+            text(document.get("instance_id")) or self.session,
+            out,
+            project=folder,
+            model=self._model,
+            synthetic_time=True,
+            untold=left_untold(
+                times=False,
+                tokens=amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received")),
                 model=self._model,
-                synthetic_time=True,
-                untold=left_untold(
-                    times=False,
-                    tokens=amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received")),
-                    model=self._model,
-                    cost=_cost(stats),
-                ),
-            )
+                cost=_cost(stats),
+            ),
         )
         self._add_task(history, out)
         if steps:

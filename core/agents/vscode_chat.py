@@ -95,7 +95,7 @@ class VsCodeChatReader(TranscriptReader):
             folder = sidecar(str(Path(self.here().file).absolute().parent), "workspace.json")
             project = _path(text(folder.get("folder")) or text(folder.get("workspace")))
             name = text(self._state.get("sessionId"))
-            out.append(self.start(self.now, name, project=project, synthetic_time=at is None))
+            self.begin(self.now, name, out, project=project, synthetic_time=at is None)
         for place, request in requests:
             self._request(request, self._places.get(place) or self.here(f"/requests/{place}"), place, out)
 

@@ -182,34 +182,19 @@ def _first_byte(raw: Raw) -> bytes:
     return bytes(memoryview(raw)[:1])
 
 
-_ROLES: dict[str, Role] = {
-    "session": "session",
-    "session_meta": "session",
-    "session.start": "session",
-    "user": "user",
-    "user.message": "user",
-    "assistant": "assistant",
-    "assistant.message": "assistant",
-    "gemini": "assistant",
-    "tool": "tool",
-    "toolResult": "tool",
-    "function_call_output": "tool",
-    "custom_tool_call_output": "tool",
-    "tool.execution_complete": "tool",
-    "system": "system",
-    "developer": "system",
-    "info": "system",
-    "compaction": "compaction",
-    "compacted": "compaction",
-    "session.compaction_complete": "compaction",
-    "branch_summary": "summary",
-    "model_change": "setting",
-    "thinking_level_change": "setting",
-    "session_info": "setting",
-    "session.model_change": "setting",
-    "turn_context": "setting",
+# The names by which records of any format call a role.
+_NAMES_OF_ROLES: dict[Role, str] = {
+    "session": "session session_meta session.start",
+    "user": "user user.message",
+    "assistant": "assistant assistant.message gemini",
+    "tool": "tool toolResult function_call_output custom_tool_call_output tool.execution_complete",
+    "system": "system developer info",
+    "compaction": "compaction compacted session.compaction_complete",
+    "summary": "branch_summary",
+    "setting": "model_change thinking_level_change session_info session.model_change turn_context",
     "label": "label",
 }
+_ROLES = {name: role for role, names in _NAMES_OF_ROLES.items() for name in names.split()}
 
 
 LinkKind = Literal[

@@ -13,7 +13,7 @@ from core.agents.words import Words
 from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.sleep import Dream
-from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.report.formatting import count, moment, plain, short
 from core.safe_text import safe_json_bytes
 
@@ -54,21 +54,11 @@ SIGNAL_WORDS: dict[str, str] = {
     "fatigue_rising": "fatigue",
 }
 
-KINDS: dict[type, str] = {
-    SessionStart: "session start",
-    Prompt: "prompt",
-    Turn: "turn",
-    Compaction: "compaction",
-    AgentStart: "agent start",
-    AgentEnd: "agent end",
-    Advice: "advice",
-    SessionEnd: "session end",
-}
-
 
 def kind_of(event: Event) -> str:
     """A tool use by what it does, everything else by what it is."""
-    return event.action.replace("_", " ") if isinstance(event, ToolUse) else KINDS[type(event)]
+    kind = event.action if isinstance(event, ToolUse) else str(event.__struct_config__.tag)
+    return kind.replace("_", " ")
 
 
 def firing_words(name: str) -> str:

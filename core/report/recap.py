@@ -157,29 +157,18 @@ def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int, agent:
     return [opening, *(each.words for each in sorted(chosen, key=lambda each: (each.place, each.words)))]
 
 
-_WEIGHTS = {
-    "halt": 6.0,
-    "quarantine": 5.0,
-    "compaction": 4.5,
-    "advice": 4.2,
-    "signal": 4.0,
-    "method": 3.0,
-    "regime": 2.5,
-    "agent": 2.0,
-    "shift": 1.5,
-    "dream": 1.0,
-}
-_VERBS = {
-    "halt": "the governor would halt: {}",
-    "quarantine": "quarantine {}",
-    "compaction": "the context was compacted ({})",
-    "advice": "nooscope {}",
-    "signal": "signal: {}",
-    "method": "nooscope {}",
-    "regime": "regime turns to {}",
-    "agent": "sub-agent {}",
-    "shift": "{}",
-    "dream": "dream ({})",
+# The weight of each kind of mark, and the words of its sentence.
+_SENTENCES: dict[str, tuple[float, str]] = {
+    "halt": (6.0, "the governor would halt: {}"),
+    "quarantine": (5.0, "quarantine {}"),
+    "compaction": (4.5, "the context was compacted ({})"),
+    "advice": (4.2, "nooscope {}"),
+    "signal": (4.0, "signal: {}"),
+    "method": (3.0, "nooscope {}"),
+    "regime": (2.5, "regime turns to {}"),
+    "agent": (2.0, "sub-agent {}"),
+    "shift": (1.5, "{}"),
+    "dream": (1.0, "dream ({})"),
 }
 
 
@@ -187,7 +176,7 @@ def _mark_sentences(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence
     """Return one sentence per thing that happened, however often."""
     groups: dict[tuple[str, str, str], list[Mark]] = {}
     for mark in marks:
-        if mark.kind in _WEIGHTS:
+        if mark.kind in _SENTENCES:
             groups.setdefault((mark.agent, mark.kind, mark.name), []).append(mark)
     return [_sentence(timeline, group) for group in groups.values()]
 
@@ -196,12 +185,13 @@ def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
     name = METHOD_WORDS.get(first.name, f"speaks: {first.name}") if first.kind == "method" else first.name
     name = firing_words(name) if first.kind == "signal" else name
-    words = _VERBS[first.kind].format(one_line(name).replace("_", " "))
+    weight, sentence = _SENTENCES[first.kind]
+    words = sentence.format(one_line(name).replace("_", " "))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":
         words += f", at most {fraction(max(mark.weight for mark in group))} over its threshold"
-    return _Sentence(_WEIGHTS[first.kind], first.place, _mark_line(timeline, first, words))
+    return _Sentence(weight, first.place, _mark_line(timeline, first, words))
 
 
 def _mark_line(timeline: Timeline, mark: Mark, words: str) -> str:

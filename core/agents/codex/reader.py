@@ -207,16 +207,15 @@ class Codex(TranscriptReader):
         self._child = self._child or bool(meta.parent)
         self.calls.project = meta.cwd
         if self.agent == MAIN:
-            out.append(
-                self.start(
-                    self.now,
-                    meta.session,
-                    project=meta.cwd,
-                    branch=meta.branch,
-                    version=meta.version,
-                    parent=meta.forked_from or meta.parent,
-                    synthetic_time=synthetic,
-                )
+            self.begin(
+                self.now,
+                meta.session,
+                out,
+                project=meta.cwd,
+                branch=meta.branch,
+                version=meta.version,
+                parent=meta.forked_from or meta.parent,
+                synthetic_time=synthetic,
             )
 
     def _read_bare(self, value: dict[str, Any], out: list[Event]) -> None:

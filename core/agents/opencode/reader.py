@@ -116,7 +116,7 @@ class OpenCodeReader(TranscriptReader):
         at = seconds(table(info.get("time")).get("created"))
         if at is not None:
             self.now = at
-        out.append(self.start(self.now, name, project=text(info.get("directory")), version=text(info.get("version"))))
+        self.begin(self.now, name, out, project=text(info.get("directory")), version=text(info.get("version")))
 
     def _agent(self, session: str, out: list[Event]) -> str:
         """Return the agent of a session; the first act of a child announces it."""

@@ -201,7 +201,7 @@ class OpenHandsFolderReader(TranscriptReader):
         self.check_kind(kind)
         at = self.moment(event.get("timestamp"))
         if not self.begun:
-            out.append(self.start(at, self.session))
+            self.begin(at, self.session, out)
         if kind == "ConversationStateUpdateEvent":
             self._state(event, at, out)
             self._read_totals(event, at, out)

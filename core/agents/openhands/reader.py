@@ -161,15 +161,14 @@ class OpenHandsReader(TranscriptReader):
         rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
         self._summed_up = rest is not None
         start = len(out)
-        out.append(
-            self.start(
-                self.now,
-                name,
-                project=folder,
-                model=model,
-                synthetic_time=not known_times,
-                untold=self._left_untold(steps, in_all, model, timed=bool(known_times)),
-            )
+        self.begin(
+            self.now,
+            name,
+            out,
+            project=folder,
+            model=model,
+            synthetic_time=not known_times,
+            untold=self._left_untold(steps, in_all, model, timed=bool(known_times)),
         )
         for place, step in steps:
             at = seconds(step.get("timestamp"))
