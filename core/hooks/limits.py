@@ -64,7 +64,7 @@ def status_text(status: Mapping[str, Any]) -> str:
     if isinstance(cost := status.get("cost"), float) and cost > 0:
         parts.append(f"${cost:.2f}")
     parts += [words for name, words in status.items() if name.endswith("_words")]
-    if isinstance(cap := status.get("cap"), str) and cap:
+    if isinstance(cap := status.get("cap"), str) and cap and cap not in parts:
         parts.append(cap)
     return " · ".join(parts)
 

@@ -41,9 +41,9 @@ class IntakeLink:
         """Let the thread end by itself; a look that waits is not waited for."""
         self._stopped.set()
 
-    def signs(self, session: str) -> HookSigns | None:
-        """The hook state of a session."""
-        return self.board.of(session)
+    def signs(self, session: str, agent: str = "") -> HookSigns | None:
+        """The hook state of a session of an agent."""
+        return self.board.of(session, agent)
 
     def decide(
         self,

@@ -130,9 +130,11 @@ class HookBoard(Struct, frozen=True):
     sessions: Mapping[str, HookSigns] = field(default_factory=dict)
     limits: tuple[PlanLimit, ...] = ()  # The windows of all the person's plans.
 
-    def of(self, session: str) -> HookSigns | None:
-        """Those of one session."""
-        return self.sessions.get(session)
+    def of(self, session: str, agent: str = "") -> HookSigns | None:
+        """Those of one session; without hooks, the limits of its agent."""
+        signs = self.sessions.get(session)
+        limits = tuple(one for one in self.limits if one.agent == agent)
+        return signs if not limits or (signs and signs.heard) else replace(signs or HookSigns(), limits=limits)
 
     @property
     def questions(self) -> tuple[PermitQuestion, ...]:

@@ -168,7 +168,7 @@ class Feed:
         notifier: Notifier | None = None,
         initial: InitialState = PLAIN,
         initial_states: InitialStates | None = None,
-        hooks: Callable[[str], HookSigns | None] | None = None,
+        hooks: Callable[..., HookSigns | None] | None = None,  # By the session, and the agent if it is known.
         extensions: Iterable[Extension] = (),
         play: bool = True,
     ) -> None:
@@ -488,7 +488,7 @@ class Feed:
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
-            hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
+            hooks=self._hooks(driver.session, view.subject.tool) if self._hooks and self.target.live else None,
             extensions=driver.standing(),
             bus=driver.bus.readings(),
             narrator=self._settings.narrator.on,

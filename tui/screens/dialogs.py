@@ -279,7 +279,7 @@ def obstacle(signs: HookSigns | None, settings: Settings, link: IntakeLink | Non
     """Return why no message can be sent now; blank if it can."""
     if link is None or not link.board.serving:
         return "no nooscope serves hooks: start it with --hooks, or run `nooscope listen`"
-    if signs is None or (signs.process and not signs.heard):
+    if signs is None or not signs.heard:
         return "this session has not called a hook yet: run `nooscope hooks install AGENT --advise`, then continue it"
     if signs.mode == "observe":
         return "its hooks only observe: install them again with --advise or --guard"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from core.hooks.connection import IntakeFolder
 from core.hooks.link import NOBODY, IntakeLink, look
-from core.live.hook_signs import HookBoard
+from core.live.hook_signs import HookBoard, HookSigns
+from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.hooks.calls import hook, tool
@@ -93,3 +94,12 @@ async def test_one_that_is_not_asked_to_take_over_stands_by(tmp_path: Path) -> N
     await third.start_behind()
     assert third.serving
     await third.close()
+
+
+def test_without_hooks_a_session_has_the_limits_of_its_agent() -> None:
+    limit = PlanLimit("codex", 300, 0.5, 9000.0, 1.0)
+    board = HookBoard(sessions={"s": HookSigns(heard=1.0)}, limits=(limit,))
+    signs = board.of("t", "codex")
+    assert signs is not None and signs.limits == (limit,) and not signs.heard
+    assert board.of("t", "pi") is None and board.of("t") is None
+    assert board.of("s", "codex") == HookSigns(heard=1.0)

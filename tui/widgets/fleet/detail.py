@@ -50,9 +50,10 @@ def fleet_title(
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = "by project" if order.grouped else f"by {order.sorting}"
-    plans = "".join(f"{one.agent} {one.words(brief=True)}  " for one in limits)
+    near = sorted(limits, key=lambda one: (not one.urgent, -one.used))
+    plans = [f"{'! ' if one.urgent else ''}{one.agent} {one.words(brief=True)}  " for one in near]
     tries = [
-        f"{narrowed}{plans}{sorting}  {clock}",
+        *(f"{narrowed}{''.join(plans[:most])}{sorting}  {clock}" for most in range(len(plans), 0, -1)),
         f"{narrowed}{sorting}  {clock}",
         f"{narrowed}{sorting}",
         narrowed.strip(),

@@ -11,6 +11,7 @@ from core.live.fleet.order import Order, census
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
 from core.live.status import Limits, StatusFacts, status_of
+from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW, tell
 from tui.widgets.fleet.detail import fleet_title, session_detail
@@ -90,3 +91,15 @@ def test_a_log_without_events_is_counted_apart(rows: tuple[FleetRow, ...]) -> No
     assert (after.work, after.new) == (before.work, before.new + 1)
     assert "  · 1 new" in fleet_title((empty, *rows), Order(), NOW, 0.0, 160).plain
     assert "new" not in fleet_title(rows, Order(), NOW, 0.0, 160).plain
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(200, ("! codex 5h", "claude-code 7d")), (150, ("! codex 5h",)), (78, ())]
+)
+def test_the_limit_that_is_nearest_is_shown_longest(
+    rows: tuple[FleetRow, ...], width: int, shown: tuple[str, ...]
+) -> None:
+    late = PlanLimit("codex", 300, 0.95, NOW + 9000, NOW)
+    limits = (PlanLimit("claude-code", 10_080, 0.33, NOW + 90_000, NOW), late)
+    title = fleet_title(rows, Order(), NOW, 0.0, width, limits=limits).plain
+    assert [words for words in ("! codex 5h", "claude-code 7d") if words in title] == list(shown)
