@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -42,15 +42,46 @@ class SpanRecord(NamedTuple):
 
 def logs(body: bytes, binary: bool) -> list[LogRecord]:
     """The records of a request to `/v1/logs`; raises only `Malformed`."""
-    return _binary_logs(body) if binary else _json_logs(body)
+    records = []
+    for record, resource in _records(_request(body, _LOGS if binary else None), "Logs", "logRecords"):
+        at = _seconds(record.get("timeUnixNano")) or _seconds(record.get("observedTimeUnixNano"))
+        attributes = _attributes(record.get("attributes"))
+        name = text(attributes.get("event.name")) or text(record.get("eventName"))
+        records.append(LogRecord(at, name or _any_name(_value(record.get("body"))), attributes, resource))
+    return records
 
 
 def traces(body: bytes, binary: bool) -> list[SpanRecord]:
     """The spans of a request to `/v1/traces`; raises only `Malformed`."""
-    return _binary_spans(body) if binary else _json_spans(body)
+    return [
+        SpanRecord(
+            text(span.get("traceId")).lower(),
+            text(span.get("spanId")).lower(),
+            text(span.get("parentSpanId")).lower(),
+            text(span.get("name")),
+            _seconds(span.get("startTimeUnixNano")),
+            _seconds(span.get("endTimeUnixNano")),
+            _attributes(span.get("attributes")),
+            resource,
+            table(span.get("status")).get("code") in (_ERROR, "STATUS_CODE_ERROR"),
+        )
+        for span, resource in _records(_request(body, _SPANS if binary else None), "Spans", "spans")
+    ]
 
 
-def _decoded(body: bytes) -> dict[str, Any]:
+def _records(request: dict[str, Any], kind: str, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each record of a request, with the attributes of its resource."""
+    for group in map(table, items(request.get(f"resource{kind}"))):
+        resource = _attributes(table(group.get("resource")).get("attributes"))
+        for scope in map(table, items(group.get(f"scope{kind}"))):
+            for record in items(scope.get(name)):
+                yield table(record), resource
+
+
+def _request(body: bytes, schema: _Schema | None) -> dict[str, Any]:
+    """A request in the names of its JSON; with a schema, it is in protobuf."""
+    if schema is not None:
+        return _read(body, schema)
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -58,42 +89,6 @@ def _decoded(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Malformed("not a JSON object")
     return value
-
-
-def _json_logs(body: bytes) -> list[LogRecord]:
-    records = []
-    for group in items(_decoded(body).get("resourceLogs")):
-        resource = _attributes(table(table(group).get("resource")).get("attributes"))
-        for scope in items(table(group).get("scopeLogs")):
-            for record in map(table, items(table(scope).get("logRecords"))):
-                at = _seconds(record.get("timeUnixNano")) or _seconds(record.get("observedTimeUnixNano"))
-                attributes = _attributes(record.get("attributes"))
-                name = text(attributes.get("event.name")) or text(record.get("eventName"))
-                records.append(LogRecord(at, name or _any_name(_value(record.get("body"))), attributes, resource))
-    return records
-
-
-def _json_spans(body: bytes) -> list[SpanRecord]:
-    spans = []
-    for group in items(_decoded(body).get("resourceSpans")):
-        resource = _attributes(table(table(group).get("resource")).get("attributes"))
-        for scope in items(table(group).get("scopeSpans")):
-            for span in map(table, items(table(scope).get("spans"))):
-                code = table(span.get("status")).get("code")
-                spans.append(
-                    SpanRecord(
-                        text(span.get("traceId")).lower(),
-                        text(span.get("spanId")).lower(),
-                        text(span.get("parentSpanId")).lower(),
-                        text(span.get("name")),
-                        _seconds(span.get("startTimeUnixNano")),
-                        _seconds(span.get("endTimeUnixNano")),
-                        _attributes(span.get("attributes")),
-                        resource,
-                        code in (_ERROR, "STATUS_CODE_ERROR"),
-                    )
-                )
-    return spans
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -133,77 +128,10 @@ def _any_name(body: Any) -> str:
     return body if isinstance(body, str) and len(body) < 200 else ""
 
 
-def _binary_logs(body: bytes) -> list[LogRecord]:
-    records = []
-    for group in _each(body, 1):
-        resource = _resource(group)
-        for scope in _each(group, 2):
-            records += [_binary_log(record, resource) for record in _each(scope, 2)]
-    return records
-
-
-def _binary_log(data: bytes, resource: dict[str, Any]) -> LogRecord:
-    at = observed = 0
-    name, body, pairs = "", "", []
-    for field, raw in fields(data):
-        if field == 1:
-            at = number(raw)
-        elif field == 11:
-            observed = number(raw)
-        elif field == 5:
-            body = _any_name(any_value(message(raw)))
-        elif field == 6:
-            pairs.append(message(raw))
-        elif field == 12:
-            name = string_field(raw)
-    pairs_by_key = attributes(pairs)
-    return LogRecord(
-        (at or observed) / 1e9, text(pairs_by_key.get("event.name")) or name or body, pairs_by_key, resource
-    )
-
-
-def _binary_spans(body: bytes) -> list[SpanRecord]:
-    spans = []
-    for group in _each(body, 1):
-        resource = _resource(group)
-        for scope in _each(group, 2):
-            spans += [_binary_span(span, resource) for span in _each(scope, 2)]
-    return spans
-
-
-def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
-    names = {1: "", 2: "", 4: ""}
-    times = {7: 0, 8: 0}
-    name, code, pairs = "", 0, []
-    for field, raw in fields(data):
-        if field in names:
-            names[field] = message(raw).hex()
-        elif field in times:
-            times[field] = number(raw)
-        elif field == 5:
-            name = string_field(raw)
-        elif field == 9:
-            pairs.append(message(raw))
-        elif field == 15:
-            code = next((number(v) for f, v in fields(message(raw)) if f == 3), 0)
-    return SpanRecord(
-        names[1], names[2], names[4], name, times[7] / 1e9, times[8] / 1e9, attributes(pairs), resource, code == _ERROR
-    )
-
-
-def _each(data: bytes, field_number: int) -> list[bytes]:
-    return [message(raw) for field, raw in fields(data) if field == field_number]
-
-
-def _resource(group: bytes) -> dict[str, Any]:
-    inner = next(iter(_each(group, 1)), b"")
-    return attributes(_each(inner, 1))
-
-
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
-def fields(data: bytes) -> Iterator[tuple[int, Any]]:
+def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """The fields of one message: its number, and a whole number (varint, fixed) or bytes."""
     place, end = 0, len(data)
     while place < end:
@@ -241,64 +169,85 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
     raise Malformed("a number that is too long")
 
 
-def message(value: Any) -> bytes:
-    """The bytes of an inner message."""
+def _message(value: Any) -> bytes:
     if not isinstance(value, bytes):
         raise Malformed("a number where a message should be")
     return value
 
 
-def string_field(value: Any) -> str:
-    """A string field."""
-    return message(value).decode("utf-8", "replace")
+def _string(value: Any) -> str:
+    return _message(value).decode("utf-8", "replace")
 
 
-def number(value: Any) -> int:
-    """A whole-number field."""
+def _hex(value: Any) -> str:
+    return _message(value).hex()
+
+
+def _number(value: Any) -> int:
     if not isinstance(value, int):
         raise Malformed("bytes where a number should be")
     return value
 
 
-def attributes(pairs: list[bytes]) -> dict[str, Any]:
-    """The values of `KeyValue` messages by their keys."""
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        key, value = _pair(pair, 0)
-        values[key] = value
-    return values
+def _signed(value: Any) -> int:
+    number = _number(value)
+    return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def any_value(data: bytes, depth: int = 0) -> Any:
-    """An `AnyValue` as a plain value."""
-    if depth > _DEEPEST:
+def _double(value: Any) -> float:
+    return float(struct.unpack("<d", _number(value).to_bytes(8, "little"))[0])
+
+
+# The fields of a message by number: the name in JSON, and what reads one, or the schema of the message inside.
+_Schema: TypeAlias = dict[int, tuple[str, Any]]
+_LISTS = frozenset(
+    ("resourceLogs", "scopeLogs", "logRecords", "resourceSpans", "scopeSpans", "spans", "attributes", "values")
+)
+_VALUE: _Schema = {}
+_PAIR: _Schema = {1: ("key", _string), 2: ("value", _VALUE)}
+_VALUE |= {
+    1: ("stringValue", _string),
+    2: ("boolValue", bool),
+    3: ("intValue", _signed),
+    4: ("doubleValue", _double),
+    5: ("arrayValue", {1: ("values", _VALUE)}),
+    6: ("kvlistValue", {1: ("values", _PAIR)}),
+    7: ("bytesValue", _hex),
+}
+_LOG: _Schema = {
+    1: ("timeUnixNano", _number),
+    5: ("body", _VALUE),
+    6: ("attributes", _PAIR),
+    11: ("observedTimeUnixNano", _number),
+    12: ("eventName", _string),
+}
+_SPAN: _Schema = {
+    1: ("traceId", _hex),
+    2: ("spanId", _hex),
+    4: ("parentSpanId", _hex),
+    5: ("name", _string),
+    7: ("startTimeUnixNano", _number),
+    8: ("endTimeUnixNano", _number),
+    9: ("attributes", _PAIR),
+    15: ("status", {3: ("code", _number)}),
+}
+_RESOURCE: _Schema = {1: ("resource", {1: ("attributes", _PAIR)})}
+_LOGS: _Schema = {1: ("resourceLogs", {**_RESOURCE, 2: ("scopeLogs", {2: ("logRecords", _LOG)})})}
+_SPANS: _Schema = {1: ("resourceSpans", {**_RESOURCE, 2: ("scopeSpans", {2: ("spans", _SPAN)})})}
+
+
+def _read(data: bytes, schema: _Schema, depth: int = 0) -> dict[str, Any]:
+    """A message of protobuf in the names of its JSON."""
+    if depth > 4 * _DEEPEST:
         raise Malformed("values nested too deep")
-    value: Any = None
-    for field, raw in fields(data):
-        if field == 1:
-            value = string_field(raw)
-        elif field == 2:
-            value = bool(raw)
-        elif field == 3:
-            whole = number(raw)
-            value = whole - (1 << 64) if whole >= 1 << 63 else whole
-        elif field == 4:
-            value = struct.unpack("<d", number(raw).to_bytes(8, "little"))[0]
-        elif field == 5:
-            value = [any_value(message(item), depth + 1) for name, item in fields(message(raw)) if name == 1]
-        elif field == 6:
-            pairs = [_pair(message(item), depth + 1) for name, item in fields(message(raw)) if name == 1]
-            value = dict(pairs)
-        elif field == 7:
-            value = message(raw).hex()
-    return value
-
-
-def _pair(data: bytes, depth: int) -> tuple[str, Any]:
-    key, value = "", None
-    for field, raw in fields(data):
-        if field == 1:
-            key = string_field(raw)
-        elif field == 2:
-            value = any_value(message(raw), depth + 1)
-    return key, value
+    values: dict[str, Any] = {}
+    for field, raw in _fields(data):
+        name, inner = schema.get(field, ("", None))
+        if inner is None:
+            continue
+        value = _read(_message(raw), inner, depth + 1) if isinstance(inner, dict) else inner(raw)
+        if name in _LISTS:
+            values.setdefault(name, []).append(value)
+        else:
+            values[name] = value
+    return values
