@@ -223,37 +223,37 @@ def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
     return value, type(value) is hint
 
 
-_LOOSE = 128  # Ids that are kept apart until it is worth sorting them in.
+_LOOSE = 4096  # Ids that are kept by name until it is worth keeping their fingerprints.
 
 
 class SeenIds:
-    """The ids that a log used so far, as sorted fingerprints of eight bytes, so that a log may grow for days."""
+    """The ids that a log used so far: the newest by name, others as sorted fingerprints, as it may grow for days."""
 
-    __slots__ = ("_loose", "_sorted")
+    __slots__ = ("_names", "_sorted")
 
     def __init__(self, packed: bytes = b"") -> None:
-        self._loose: set[int] = set()
+        self._names: set[str] = set()
         self._sorted = array("Q", packed)
 
     def pack(self) -> bytes:
         """Return the bytes from which another can continue."""
-        return array("Q", sorted((*self._sorted, *self._loose))).tobytes()
+        if self._names:
+            self._sorted = array("Q", sorted((*self._sorted, *map(fingerprint, self._names))))
+            self._names = set()
+        return self._sorted.tobytes()
 
     def __contains__(self, name: str) -> bool:
-        return self._has(fingerprint(name))
+        if name in self._names or not self._sorted:
+            return name in self._names
+        key = fingerprint(name)
+        place = bisect_left(self._sorted, key)
+        return place < len(self._sorted) and self._sorted[place] == key
 
     def add(self, name: str) -> bool:
         """Add an id and return whether it is new."""
-        key = fingerprint(name)
-        if self._has(key):
+        if name in self:
             return False
-        self._loose.add(key)
-        if len(self._loose) > _LOOSE + len(self._sorted) // 8:
-            self._sorted, self._loose = array("Q", sorted((*self._sorted, *self._loose))), set()
+        self._names.add(name)
+        if len(self._names) > _LOOSE + len(self._sorted) // 8:
+            self.pack()
         return True
-
-    def _has(self, key: int) -> bool:
-        if key in self._loose:
-            return True
-        place = bisect_left(self._sorted, key)
-        return place < len(self._sorted) and self._sorted[place] == key
