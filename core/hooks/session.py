@@ -149,7 +149,7 @@ def _print_of(call: HookCall) -> int:
     return fingerprint(repr(call.arguments))
 
 
-_KNOWN = 4000  # Calls and prompts remembered, so that none is counted twice.
+_KNOWN = 1000  # Calls and prompts remembered, so that none is counted twice.
 _FAILURES = 200
 _SPAN = 60.0  # Seconds within which equal prompts of hook and log are one.
 _SLACK = 1.0  # Seconds by which the log's clock may be behind that of the hooks.

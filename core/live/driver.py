@@ -74,6 +74,7 @@ class Snapshots:
 
 _FILES = 16  # Files whose time on disk is looked at.
 FRESH = 120.0  # Seconds after which an event that was there before the watch is history, and no notice is given of it.
+_RING = 2_048  # Past mind events kept of a session that is not recorded.
 _CUTS = 32  # Compactions of which what stood is remembered until it is asked for.
 
 
@@ -98,6 +99,13 @@ class Latency:
         """How long a step took on average, and at most."""
         mean = 1e3 * self.total / self.steps if self.steps else 0.0
         return f"{self.steps:,} events, {mean:.2f} ms each, {1e3 * self.longest:.1f} ms at most"
+
+
+def _with_short_ring(settings: Settings) -> Settings:
+    """Let minds that nobody scrubs keep fewer of their past events, which a dump leaves out anyway."""
+    fabric = settings.mind.fabric
+    ring = fabric.replace(capacity=min(fabric.capacity, max(fabric.tail, _RING)))
+    return settings.replace(mind=settings.mind.replace(fabric=ring))
 
 
 class Driver:
@@ -182,7 +190,7 @@ class Driver:
         if self.timeline is not None:
             return self.timeline.society
         if self._society is None:
-            self._society = self.inputs.initial.society(self.inputs.settings)
+            self._society = self.inputs.initial.society(_with_short_ring(self.inputs.settings))
         return self._society
 
     @property
