@@ -26,7 +26,7 @@ from core.live.status import GLYPHS
 from core.logs.redact.values import one_line
 from core.report.changes import change_line
 from core.report.event_words import OUTCOME_SIGNS
-from core.report.formatting import count, fraction, times
+from core.report.formatting import bar, count, fraction, times
 from core.report.recap import short_clock, token_amount
 from core.report.story import Trouble, troubles, weightiest
 
@@ -73,19 +73,18 @@ def data(film: ExportedSession) -> dict[str, Any]:
     """Return what the page shows, as columns with one entry per event."""
     moments = film.moments
     start = moments[0].at if moments else 0.0
-    agents = _Names()
-    kinds, states, regimes, outcomes, reasons = _Names(), _Names(), _Names(), _Names(), _Names()
+    names = {name: _Names() for name in ("agent", "kind", "state", "regime", "outcome", "status")}
     columns = {
         "at": [round(moment.at - start, 2) for moment in moments],
-        "agent": [agents(moment.agent) for moment in moments],
-        "kind": [kinds(moment.kind) for moment in moments],
+        "agent": [names["agent"](moment.agent) for moment in moments],
+        "kind": [names["kind"](moment.kind) for moment in moments],
         "what": [moment.what for moment in moments],
-        "outcome": [outcomes(moment.outcome or "") for moment in moments],
+        "outcome": [names["outcome"](moment.outcome or "") for moment in moments],
         "took": [None if moment.duration is None else round(moment.duration, 2) for moment in moments],
         "axes": [[round(100 * value) for value in moment.axes] for moment in moments],
-        "state": [states(moment.state) for moment in moments],
-        "regime": [regimes(moment.regime) for moment in moments],
-        "status": [reasons(f"{moment.status.word}\t{one_line(moment.status.why, 200)}") for moment in moments],
+        "state": [names["state"](moment.state) for moment in moments],
+        "regime": [names["regime"](moment.regime) for moment in moments],
+        "status": [names["status"](f"{one.status.word}\t{one_line(one.status.why, 200)}") for one in moments],
         "level": [moment.status.level for moment in moments],
         "context": [round(100 * moment.context) for moment in moments],
         "cost": [round(moment.cost, 4) for moment in moments],
@@ -103,14 +102,7 @@ def data(film: ExportedSession) -> dict[str, Any]:
         "glyphs": GLYPHS,
         "outcome": film.summary.outcome.lines(),
         "ending": [film.ending.word, one_line(film.ending.reason, 200)],
-        "names": {
-            "agent": agents.names,
-            "kind": kinds.names,
-            "state": states.names,
-            "regime": regimes.names,
-            "outcome": outcomes.names,
-            "status": reasons.names,
-        },
+        "names": {name: one.names for name, one in names.items()},
         "columns": columns,
         "marks": [[mark.place, mark.kind, one_line(mark.name, 80)] for mark in film.marks],
         "words": _words(moments) if film.privacy.level == "transcript" else None,
@@ -442,8 +434,7 @@ def _frame(film: ExportedSession, place: int, strip: dict[str, str], elapsed: fl
 
 
 def _axis_cell(name: str, value: float) -> str:
-    filled = round(min(1.0, max(0.0, value)) * _BAR)
-    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {fraction(value)}")
+    return _row("", f" {name:<12} {bar(value, _BAR)} {fraction(value)}")
 
 
 def _row(style: str, left: str, right: str = "") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,17 +99,17 @@ def feed(reader: Reader, record: Record) -> list[Event]:
 
 def finish(reader: Reader, path: Path) -> list[Event]:
     """Return the events that only the end of a log completes."""
-    try:
-        return [redact_event(event) for event in reader.finish()]
-    except Exception as fault:  # noqa: BLE001 as above
-        _count_fault(reader, str(path), 0, fault)
-        return []
+    return _redacted(reader.finish, reader, path)
 
 
 def pending_events(reader: Reader, path: Path) -> list[Event]:
     """Return what a log has begun and not ended so far; the reader does not change."""
+    return _redacted(reader.pending_events, reader, path)
+
+
+def _redacted(ask: Callable[[], list[Event]], reader: Reader, path: Path) -> list[Event]:
     try:
-        return [redact_event(event) for event in reader.pending_events()]
+        return [redact_event(event) for event in ask()]
     except Exception as fault:  # noqa: BLE001 as above
         _count_fault(reader, str(path), 0, fault)
         return []

@@ -105,6 +105,12 @@ def fraction(value: float) -> str:
     return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{fraction(-value)}"
 
 
+def bar(value: float, width: int) -> str:
+    """A value from 0 to 1 as a bar."""
+    filled = round(min(1.0, max(0.0, value)) * width)
+    return "█" * filled + "·" * (width - filled)
+
+
 def age(seconds: float) -> str:
     """How long, in one unit: 12s, 4m, 3h, 2d."""
     left = max(0.0, seconds)

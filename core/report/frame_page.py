@@ -12,7 +12,7 @@ import msgspec
 from core.engine.mind import MindReading
 from core.engine.society.engine import Frame
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
-from core.report.formatting import count, fraction, short, span
+from core.report.formatting import bar, count, fraction, short, span
 
 _SAME = 0.001  # Figures that differ by no more than this count as equal.
 _RISING = 0.02  # Change of an axis that is drawn as a trend.
@@ -28,7 +28,7 @@ def frame_page(frame: Frame) -> list[str]:
         trend = "▲" if axis.trend > _RISING else "▼" if axis.trend < -_RISING else " "
         firing = "fires" if axis.firing and not axis.held else "held" if axis.held else ""
         figures = f"{fraction(axis.value):>6} {fraction(axis.threshold):>9} {fraction(axis.baseline):>7}"
-        lines.append(f"{axis.axis:<12} {_level_bar(axis.value)} {figures} {trend} {firing}".rstrip())
+        lines.append(f"{axis.axis:<12} {bar(axis.value, 12)} {figures} {trend} {firing}".rstrip())
     return [*lines, *_by_model(_readings(frame))]
 
 
@@ -111,11 +111,6 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     if response.loops.current is not None:
         yield "Response", "loop", response.loops.current.what
     yield "Response", "problems", f"{fraction(response.pressure)} (asks you at {fraction(response.asks_at)})"
-
-
-def _level_bar(value: float, width: int = 12) -> str:
-    filled = round(min(1.0, max(0.0, value)) * width)
-    return "█" * filled + "·" * (width - filled)
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

@@ -21,7 +21,7 @@ from core.logs.discovery import Found, describe_sessions
 from core.logs.format import Diagnostics
 from core.logs.lines import glued_objects
 from core.logs.records import Documents, Log, Record, records
-from core.logs.redact.text import redact, redact_torn
+from core.logs.redact.text import places_of, redact, redact_torn
 from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
@@ -333,7 +333,7 @@ def _first_place(low: str, looked: Sequence[str], around: int) -> int:
     places = sorted(
         (at, number)
         for number, word in enumerate(looked)
-        for at in islice(_occurrences(low, word), _TRIED if len(looked) > 1 else 1)
+        for at in islice(places_of(low, word), _TRIED if len(looked) > 1 else 1)
     )
     counts = [0] * len(looked)
     begin = end = 0
@@ -350,13 +350,6 @@ def _first_place(low: str, looked: Sequence[str], around: int) -> int:
             if together == len(looked):
                 break
     return best
-
-
-def _occurrences(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + 1)
 
 
 def _casefolded(word: str) -> str:

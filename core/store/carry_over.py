@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,10 @@ class _Row(msgspec.Struct):
     later: list[tuple[int, str]] = []
 
 
+_UNWRITTEN = "the session's start cannot be written ({}); a replay will start without it"
+_UNFORGOTTEN = "the starts of sessions cannot be deleted ({})"
+
+
 class CarryOverStore:
     """A folder that several nooscopes may use at once; the first one to start a session decides its start."""
 
@@ -60,8 +65,7 @@ class CarryOverStore:
         row = self._row(path)
         if row is None:
             return None
-        later = tuple(Later(after, self._blob(name)) for after, name in row.later)
-        stored = KeptStart(self._blob(row.start), later)
+        stored = self._stored(row)
         with contextlib.suppress(OSError):
             os.utime(path)
         return stored
@@ -69,29 +73,23 @@ class CarryOverStore:
     def begin(self, session: str, start: bytes) -> KeptStart:
         """Store the start of a session unless there is one, and return the stored one."""
         path = self._path(session)
-        try:
-            with locked(self.folder / "lock.lock"):
-                row = self._row(path)
-                if row is not None:
-                    return KeptStart(self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later))
-                self._tidy(path)
-                self._write(path, _Row(self._keep(start)))
-        except OSError as error:
-            raise self._unwritten(error) from error
+        with self._locked(_UNWRITTEN):
+            row = self._row(path)
+            if row is not None:
+                return self._stored(row)
+            self._tidy(path)
+            self._write(path, _Row(self._keep(start)))
         return KeptStart(start)
 
     def change(self, session: str, after: int, content: bytes) -> None:
         """Store a later change of a session, in place of those from there on."""
         path = self._path(session)
-        try:
-            with locked(self.folder / "lock.lock"):
-                row = self._row(path)
-                if row is not None:
-                    row.later = [each for each in row.later if each[0] <= after]
-                    row.later.append((after, self._keep(content)))
-                    self._write(path, row)
-        except OSError as error:
-            raise self._unwritten(error) from error
+        with self._locked(_UNWRITTEN):
+            row = self._row(path)
+            if row is not None:
+                row.later = [each for each in row.later if each[0] <= after]
+                row.later.append((after, self._keep(content)))
+                self._write(path, row)
 
     def set_aside(self, session: str) -> str:
         """Rename the file of a session whose start cannot be used;
@@ -99,26 +97,21 @@ class CarryOverStore:
         return its new name, blank if there is none.
         """
         path = self._path(session)
-        try:
-            with locked(self.folder / "lock.lock"):
-                aside = atomic.free_name(path)
+        with self._locked(_UNWRITTEN):
+            aside = atomic.free_name(path)
+            try:
                 path.rename(aside)
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            raise self._unwritten(error) from error
+            except FileNotFoundError:
+                return ""
         return aside.name
 
     def remove(self, session: str) -> bool:
         """Forget the start of one session; return whether there was one."""
-        try:
-            with locked(self.folder / "lock.lock"):
-                path = self._path(session)
-                there = path.exists()
-                path.unlink(missing_ok=True)
-                self._sweep()
-        except OSError as error:
-            raise self._cannot_forget(error) from error
+        with self._locked(_UNFORGOTTEN):
+            path = self._path(session)
+            there = path.exists()
+            path.unlink(missing_ok=True)
+            self._sweep()
         return there
 
     def clear(self) -> int:
@@ -126,13 +119,10 @@ class CarryOverStore:
         paths = self._sessions()
         if not self.folder.exists():
             return 0
-        try:
-            with locked(self.folder / "lock.lock"):
-                for path in paths:
-                    path.unlink(missing_ok=True)
-                self._sweep()
-        except OSError as error:
-            raise self._cannot_forget(error) from error
+        with self._locked(_UNFORGOTTEN):
+            for path in paths:
+                path.unlink(missing_ok=True)
+            self._sweep()
         return len(paths)
 
     def count(self) -> int:
@@ -214,13 +204,17 @@ class CarryOverStore:
             if path.stem not in used_blobs:
                 path.unlink(missing_ok=True)
 
-    def _unwritten(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"{self.folder}: the session's start cannot be written ({error.strerror}); a replay will start without it"
-        )
+    @contextlib.contextmanager
+    def _locked(self, fault: str) -> Iterator[None]:
+        """Keep other nooscopes out, and say what could not be done."""
+        try:
+            with locked(self.folder / "lock.lock"):
+                yield
+        except OSError as error:
+            raise StoreError(f"{self.folder}: {fault.format(error.strerror)}") from error
 
-    def _cannot_forget(self, error: OSError) -> StoreError:
-        return StoreError(f"{self.folder}: the starts of sessions cannot be deleted ({error.strerror})")
+    def _stored(self, row: _Row) -> KeptStart:
+        return KeptStart(self._blob(row.start), tuple(Later(after, self._blob(name)) for after, name in row.later))
 
 
 def blob_name(content: bytes) -> str:

@@ -185,20 +185,20 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
         _SecretName(at, at + len(word), kind)
         for word, kind in _WHOLE_NAMES
         if word in small
-        for at in _places(small, word)
+        for at in places_of(small, word)
     ]
-    for at in _places(small, "key"):
+    for at in places_of(small, "key"):
         before = _word_before(small, at, _KEYS)
         if before:
             end = at + 3 + next((len(more) for more in _NAMES.after_key if small.startswith(more, at + 3)), 0)
             names.append(_SecretName(at - len(before), end, "secret"))
-    for at in _places(small, "pass"):
+    for at in places_of(small, "pass"):
         before = _word_before(small, at, _PASSES)
         if before:
             names.append(_SecretName(at - len(before), at + 4, "password"))
         elif not small[at - 1 : at].isalnum() and small[at - 1 : at] not in ("_", "-"):
             names.append(_SecretName(at, at + 4, "word"))
-    for at in _places(small, "auth"):
+    for at in places_of(small, "auth"):
         led = small[at - 1 : at] if at else ""
         if led == "_" and not small[max(0, at - 2) : at - 1].isalnum():
             names.append(_SecretName(at - 1, at + 4, "secret"))
@@ -206,7 +206,7 @@ def _secret_names(text: str, small: str) -> list[_SecretName]:
             names.append(_SecretName(at, at + 4, "login"))
     for word in _ENDINGS:
         if word in text:
-            names += [_SecretName(at + 1, at + len(word), "secret") for at in _places(text, word)]
+            names += [_SecretName(at + 1, at + len(word), "secret") for at in places_of(text, word)]
     names.sort()
     return [name for name in names if not _name_continues(text, name.end)]
 
@@ -218,7 +218,8 @@ def _word_before(small: str, at: int, kinds: tuple[str, ...]) -> str:
     return next(kind for kind in kinds if small.endswith(kind, 0, at))
 
 
-def _places(text: str, word: str) -> Iterator[int]:
+def places_of(text: str, word: str) -> Iterator[int]:
+    """Yield every place of a word in a text."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -574,14 +575,14 @@ _PIPED_STRING = re.compile(
 def wallet_spans(text: str, small: str) -> Iterator[Span]:
     """Yield private keys and phrases of wallets, and secure strings of PowerShell."""
     if "private" in small:
-        yield from _spans_at(_PRIVATE_KEY, text, _places(small, "private"))
+        yield from _spans_at(_PRIVATE_KEY, text, places_of(small, "private"))
         if "[" in text:
             yield from spans(_KEY_BYTES, text, "bare")
     elif text.startswith("[") and text.rstrip().endswith("]"):
         yield from spans(_KEY_BYTES, text, "bare")
     if "phrase" in small or "mnemonic" in small or " words" in small:
         for word in _PHRASE_WORDS:
-            yield from _spans_at(_SEED_PHRASE, text, _places(small, word))
+            yield from _spans_at(_SEED_PHRASE, text, places_of(small, word))
     if "securestring" in small:
         yield from (span for match in _SECURE_STRING.finditer(text) for span in _argument_spans(match, ""))
         yield from spans(_PIPED_STRING, text, "bare")
