@@ -54,11 +54,6 @@ _EMPTY = {"steer": "press s and write a message for the agent at the playhead"}
 class BranchScreen(ModelTab):
     """What might have been; nothing here changes the session."""
 
-    DEFAULT_CSS = """
-    BranchScreen #page { height: 1fr; }
-    BranchScreen #steer, BranchScreen #record { display: none; height: 1; border: none; padding: 0 2; }
-    BranchScreen EntryLine { background: $panel; }
-    """
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
     HAS_TIMELINE = False

@@ -68,13 +68,6 @@ class ChangesScreen(Board):
     """Files above or left, the diff of the chosen one below or right; both follow the playhead."""
 
     AUTO_FOCUS = "ChangedFiles"
-    DEFAULT_CSS = """
-    ChangesScreen #changes { height: 1fr; layout: vertical; }
-    ChangesScreen #files { height: 30%; min-height: 5; width: 1fr; }
-    ChangesScreen #diff { height: 1fr; width: 1fr; }
-    ChangesScreen.-huge #changes { layout: horizontal; }
-    ChangesScreen.-huge #files { height: 1fr; width: 40%; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "history", "history", "Show this file in the transcript", show=True),
         bind("jump.difference", "edit(1)", "next edit", "To the next edit of this file", show=True),
@@ -186,10 +179,6 @@ class ChangesScreen(Board):
     def action_mine(self) -> None:
         self._alone = not self._alone
         self._follow()
-
-    def action_other(self) -> None:
-        rows, page = self.query_one(ChangedFiles), self.query_one("#diff", TextPage)
-        (page if rows.has_focus else rows).focus()
 
 
 def _page(

@@ -148,11 +148,6 @@ class CompareScreen(LeftOnce[None]):
     """Two timelines with one playhead above the figures of both runs."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
-    DEFAULT_CSS = """
-    CompareScreen #names { height: 2; padding: 0 2; }
-    CompareScreen #runs { height: 9; }
-    CompareScreen #figures { height: 1fr; }
-    """
     AUTO_FOCUS = "#figures"
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS

@@ -69,19 +69,6 @@ def draft_of(recording: Timeline) -> Settings | None:
 class Bench(Horizontal):
     """Panels that show and ask; the draft, the what-if and the line one types in stand behind them."""
 
-    DEFAULT_CSS = """
-    Bench { height: 1fr; }
-    Bench #knobs { width: 5fr; max-width: 84; }
-    Bench #settings { height: 1fr; }
-    Bench #meaning { height: 5; overflow: hidden hidden; }
-    Bench #typed, Bench #find { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
-    Bench.-typing #typed, Bench.-finding #find { display: block; }
-    Bench #effects { width: 6fr; }
-    Bench.-side { dock: right; width: 46; layout: vertical; }
-    Bench.-side #knobs { width: 100%; height: 3fr; }
-    Bench.-side #effects { width: 100%; height: 4fr; }
-    Bench.-side #figures { display: none; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = BENCH_KEYS
 
     view: var[View | None] = var(None)

@@ -30,15 +30,6 @@ from tui.widgets.tuning.sweep_chart import SweepChart
 class Effects(Vertical):
     """Actual against what-if, what fired, the playhead under both, and a sweep on demand."""
 
-    DEFAULT_CSS = """
-    Effects #comparison { height: 3fr; min-height: 7; }
-    Effects #firings { height: 2fr; min-height: 5; }
-    Effects #figures { height: 9; }
-    Effects #sweep { display: none; height: 2fr; min-height: 7; }
-    Effects.-sweeping #sweep { display: block; }
-    Effects.-sweeping #figures { display: none; }
-    """
-
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
 

@@ -85,7 +85,7 @@ class AgentList(CursorPanel):
         self, agent: AgentReading, name: str, summary: AgentOverview, guide: str, view: View, width: int, here: bool
     ) -> list[Line]:
         status = _standing(agent, view.status)
-        sign, ink = _agent_sign(agent, status)
+        sign, ink = agent_sign(agent, status)
         untold = "its task is not in the log" if view.words else "its task is hidden: h shows it"
         task = first_line(self._words(summary.task, view).said) or untold
         left = width - len(guide) - 2 - len(name) - 2 - 2
@@ -159,7 +159,7 @@ def _standing(agent: AgentReading, session: Status | None) -> Status | None:
     return replace(session, word="ended", level=0) if session.at_rest and agent.ended is None else None
 
 
-def _agent_sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
+def agent_sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
     if agent.quarantined:
         return "▣", "alert"
     if status is not None:

@@ -17,6 +17,7 @@ from tui.draw.gauge import meter, sparkline, tree_guides
 from tui.draw.line import Line, fit
 from tui.feed.view import View, names_of
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
+from tui.widgets.model.agents import agent_sign
 
 _STATES = {"IDLE": ("● IDLE", "live"), "RECOVERING": ("◐ RECOVERING", "seeking"), "HALTED": ("■ HALTED", "alert")}
 _BUDGET_STYLES = {"effort": "confidence", "risk": "frustration", "exploration": "seeking", "persistence": "flow"}
@@ -34,21 +35,8 @@ class GovernorCard(Card):
         lines: list[Line] = [
             [(word, ink), (f"  {governor.profile_name} profile", "quiet")],
             *_budgets(governor, width),
-            gauge(
-                "steps",
-                governor.step / max(1, governor.profile.max_steps),
-                width,
-                f"{governor.step}",
-                marks=[(1.0, "╎", "threshold")],
-            ),
-            gauge(
-                "no progress",
-                governor.stagnant / max(1, governor.profile.stagnation_window),
-                width,
-                f"{governor.stagnant}",
-                ink="fatigue",
-                marks=[(1.0, "╎", "threshold")],
-            ),
+            _limited("steps", governor.step, governor.profile.max_steps, width),
+            _limited("no progress", governor.stagnant, governor.profile.stagnation_window, width, ink="fatigue"),
         ]
         lines += sentence_lines(
             governor.would_halt or "would not halt", width, "alert" if governor.would_halt else "quiet"
@@ -78,6 +66,11 @@ class GovernorCard(Card):
             for name, words in rows
         ]
         return [*self.brief(view, width), [], heading("when it would halt or recover (the first that applies)"), *rules]
+
+
+def _limited(name: str, value: int, limit: int, width: int, ink: str = "heat-2") -> Line:
+    """A count on the way to its limit."""
+    return gauge(name, value / max(1, limit), width, f"{value}", ink=ink, marks=[(1.0, "╎", "threshold")])
 
 
 def _budgets(governor: GovernorReading, width: int) -> list[Line]:
@@ -196,12 +189,7 @@ class SocietyCard(Card):
         return lines
 
     def _agent(self, view: View, agent: AgentReading, name: str, indent: str, width: int) -> Line:
-        if agent.quarantined:
-            sign, ink = "▣", "alert"
-        elif agent.ended is None:
-            sign, ink = "●", "live"
-        else:
-            sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
+        sign, ink = agent_sign(agent, None)
         strongest = strongest_field(agent.deviations)
         room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
         here = agent.name == view.agent
