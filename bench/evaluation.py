@@ -42,12 +42,11 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "## The outlook, on tasks left out of the fit"
     yield ""
-    yield "Weights and phrases are chosen inside five folds of tasks and scored on the tasks left out. Which"
-    yield "counts are used was chosen on all runs. Eighteen of the 250 phrases to choose from were added"
-    yield "after a look at all runs, which flatters the outlook: without them it is .633 at 10, .633 at 15,"
-    yield ".648 at 20 and .739 at the end, the figures to go by. The ridge, how many phrases are kept, the"
-    yield "counts and how models are weighed were the best of about twenty variants compared by these same"
-    yield "folds."
+    yield "Weights and phrases of doubt are chosen inside five folds of tasks and scored on the tasks left out;"
+    yield "phrases of checking were named beforehand. Which counts are used was chosen on all runs. Of the 250"
+    yield "phrases to choose from 131 came later, eighteen of them after a look at all runs, which flatters the"
+    yield "outlook: without these 131 it is .650 at 10, .636 at 15, .668 at 20 and .749 at the end, the figures"
+    yield "to go by. The variants below were compared by these same folds, which flatters the best of them."
     yield ""
     yield "| | runs | AUC | interval | counts alone | calibration error |"
     yield "|---|---|---|---|---|---|"
@@ -58,11 +57,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
             f"| {row['auc_of_counts_alone']:.3f} | {row['calibration_error']:.3f} |"
         )
     yield ""
-    yield "Tried for a strong agent and left out, because the ranking on tasks left out was no better:"
-    yield "counts as"
-    yield "shares of the actions so far, the change from the first to the second half of a run, more counts,"
-    yield "a"
-    yield "stronger ridge, and one fit over all stages (.649, .664, .619 and .738 at 10, 15, 20 and the end)."
+    yield from _variants()
     yield ""
     yield from _loops(json.loads(RESULTS.read_text()))
     yield ""
@@ -107,17 +102,84 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "- An alarm's precision means little without the base rate of the same models beside it."
 
 
+# AUC at 10, 15, 20 and the end: of all models within each, of the strong agent, and of the strong agent by weights
+# fitted on the other models alone; tasks are left out each time.
+_VARIANTS = (
+    (
+        "before: phrases of checking chosen by the fit",
+        ".650 .665 .669 .745",
+        ".592 .645 .632 .591",
+        ".581 .626 .601 .565",
+    ),
+    (
+        "**in use**: named phrases, tests passed, power .7",
+        ".660 .669 .691 .752",
+        ".596 .651 .647 .606",
+        ".585 .638 .634 .583",
+    ),
+    ("in use, phrases by logarithm", ".660 .669 .689 .753", ".582 .641 .640 .602", ".577 .629 .627 .585"),
+    ("in use, square root of phrases", ".660 .674 .691 .754", ".587 .646 .645 .608", ".578 .632 .631 .589"),
+    ("named phrases of checking only", ".656 .669 .686 .754", ".583 .641 .640 .591", ".577 .630 .623 .574"),
+    ("a third class of phrases", ".656 .672 .676 .753", ".598 .656 .646 .597", ".589 .638 .617 .569"),
+    (
+        "last words: claims, checks, doubts, apologies",
+        ".649 .656 .675 .741",
+        ".593 .641 .628 .582",
+        ".591 .623 .595 .564",
+    ),
+    ("... as a fading mean over answers", ".653 .664 .680 .745", ".607 .659 .638 .591", ".605 .638 .604 .577"),
+    ("actions since words of checking", ".659 .667 .668 .743", ".613 .649 .636 .582", ".588 .626 .593 .565"),
+    ("phrases of the last five actions", ".656 .670 .665 .744", ".605 .647 .631 .588", ".592 .623 .588 .567"),
+    ("each phrase at most once", ".643 .659 .674 .744", ".587 .630 .625 .586", ".578 .615 .587 .555"),
+    ("phrases per action", ".650 .666 .671 .745", ".592 .645 .634 .589", ".581 .627 .603 .562"),
+    ("a weight for each of 40 phrases", ".629 .634 .674 .741", ".597 .631 .626 .603", ".602 .661 .642 .654"),
+    ("length of answers", ".647 .660 .661 .745", ".594 .642 .632 .589", ".581 .624 .601 .568"),
+    ("tests passed after a change", ".657 .666 .674 .745", ".588 .641 .634 .600", ".580 .628 .607 .573"),
+    ("outcome of the last check", ".648 .668 .669 .751", ".591 .636 .630 .592", ".581 .616 .595 .566"),
+    ("checks that changed their answer", ".650 .662 .661 .745", ".594 .642 .627 .581", ".585 .619 .594 .553"),
+    (
+        "reproduced before the first edit, then passing",
+        ".650 .666 .664 .743",
+        ".589 .639 .626 .584",
+        ".577 .619 .595 .555",
+    ),
+    ("a patch file exists", ".657 .662 .671 .746", ".600 .641 .645 .584", ".592 .617 .596 .565"),
+    ("repeated reads of one region", ".646 .665 .668 .743", ".591 .642 .632 .581", ".585 .624 .603 .554"),
+    ("actions between edits", ".652 .666 .656 .744", ".590 .645 .620 .599", ".582 .627 .592 .579"),
+    ("share of failures, and its slope", ".648 .665 .657 .746", ".590 .638 .634 .589", ".582 .619 .605 .568"),
+    ("shares of reads and searches", ".655 .668 .668 .744", ".588 .645 .632 .587", ".574 .628 .605 .565"),
+    ("size of results", ".650 .666 .665 .742", ".590 .642 .629 .585", ".582 .631 .598 .558"),
+    ("different commands and programs", ".655 .653 .658 .749", ".593 .646 .635 .603", ".586 .627 .601 .583"),
+    ("half the target from how hard the task is", ".652 .672 .667 .744", ".585 .643 .629 .581", ".577 .617 .590 .557"),
+    ("twice the ridge", ".648 .665 .668 .742", ".582 .642 .635 .593", ".575 .622 .604 .569"),
+    ("fitted on two actions before and after, too", ".655 .669 .661 -", ".592 .639 .636 -", ".581 .623 .603 -"),
+    ("the strong agent weighed three times", ".651 .668 .655 .741", ".589 .639 .630 .608", "-"),
+)
+
+
+def _variants() -> Iterator[str]:
+    yield "Variants, each compared with the row *before*, at 10, 15, 20 and the end. *Strong* is the strong agent"
+    yield "with its tasks left out, *unseen* the strong agent by weights fitted on the other models' other tasks:"
+    yield "what to expect of an agent that nobody tuned on. One AUC of the strong agent is uncertain by .04, and"
+    yield "these trials differ from the fit above by up to .003. Adopted is what is better at all stages, for all"
+    yield "models and for the strong agent. The aim for the strong agent, .66 at every stage, is not met."
+    yield ""
+    yield "| variant | all | strong | unseen |"
+    yield "|---|---|---|---|"
+    for row in _VARIANTS:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+    yield "Tried earlier and no better: counts as shares of the actions so far, the change from the first to the"
+    yield "second half of a run, and one fit over all stages (.649, .664, .619 and .738)."
+
+
 def _loops(results: dict[str, Any]) -> Iterator[str]:
     yield "## Loop alarms, on models and repositories left out"
     yield ""
-    yield "Made by `python -m bench.fit.loops`. *Gain* is the precision minus the base rate of the same"
-    yield "models'"
-    yield "runs: most of a high precision is weak models failing anyway. *Left out* means that the limits"
-    yield "were"
-    yield "chosen on all other models (or repositories) and scored on the one left out; these are the"
-    yield "figures to"
-    yield "expect on other runs. *Alone* is what a detector does by itself, *only* what it adds to the"
-    yield "others."
+    yield "Made by `python -m bench.fit.loops`. *Gain* is the precision minus the base rate of the same models'"
+    yield "runs: most of a high precision is weak models failing anyway. *Left out* means that the limits were"
+    yield "chosen on all other models (or repositories) and scored on the one left out; these are the figures to"
+    yield "expect on other runs. *Alone* is what a detector does by itself, *only* what it adds to the others."
     yield ""
     yield "| alarm | good runs alarmed | gain | recall |"
     yield "|---|---|---|---|"
@@ -130,6 +192,14 @@ def _loops(results: dict[str, Any]) -> Iterator[str]:
         for title, key in rows:
             good, gain, recall = figures[key]
             yield f"| {title} | {100 * good:.1f} % | {gain:+.3f} | {100 * recall:.1f} % |"
+    yield ""
+    yield "On the strong agent the limits in use are left-out figures, because they were chosen on the other models"
+    yield "alone: 9.0 % recall (6 of 67 runs) at 3.0 % of good runs. Chosen on the strong agent's other repositories"
+    yield "they do worse: 67 failed runs are too few to choose on. What a detector counts was decided with all runs"
+    yield "in view. The aim of 10 % at 3 % is not met. Limits chosen only on the"
+    yield "four development models that resolve at least three tenths (*stalled* at 12 of 20 calls) reach 10.4 % (7"
+    yield "runs) at 3.0 %, but fire in 5.1 % of the good runs of all models. Of 553 sets of limits that fire in at most"
+    yield "3.5 % of good runs, four reach 10 % at 3 %, and which four cannot be known without the strong agent."
     yield ""
     yield "*repeat* hardly gains: the same call again with the same result happens mostly to models that fail"
     yield "anyway. It stays because it is what people mean by a loop."

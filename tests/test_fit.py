@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.fit import outlook
-from bench.fit.phrases import POOL
+from bench.fit.phrases import CHECKING, POOL
 from bench.fit.ridge import folds, logistic
 from bench.fit.runs import COLUMNS, Walked
 
@@ -56,4 +56,4 @@ def test_the_readout_finds_the_law_and_is_the_same_twice() -> None:
         assert one.weights[one.names.index("new_files")] > 0.0 > one.weights[one.names.index("tests")]
         assert len(one.names) <= 20
         np.testing.assert_array_equal(one.weights, again.stages[stage].weights)
-    assert (fit.phrases.checking, fit.phrases.doubting) == ([CHECK], [DOUBT])
+    assert (fit.phrases.checking, fit.phrases.doubting) == (CHECKING, [DOUBT])

@@ -5,6 +5,7 @@ Phrases are chosen again inside every fold, so that the scores hold for the whol
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ import numpy as np
 from bench.fit.phrases import Chosen, choose
 from bench.fit.ridge import Floats, Ints, balanced, folds, logistic, standardised
 from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
+from core.engine.response.outlook import PHRASES, scaled
 from core.timeline.evaluation import Bools, Ranking
 
 # Counts looked at while a run goes on.
 GOING = (
     "looks",
     "tests",
+    "tests_passed",
     "changes",
     "changed_files",
     "failures",
@@ -37,6 +40,7 @@ GOING = (
 ENDED = (
     "actions",
     "tests",
+    "tests_passed",
     "changes",
     "changed_files",
     "failures",
@@ -53,7 +57,6 @@ ENDED = (
     "failures_since_edit",
     "edits_recent",
 )
-WORDS = ("words_of_checking", "words_of_doubt")
 RIDGE = 30.0
 RIDGE_OF_WORDS = 60.0  # Words carry over to other tasks less well than counts: they are held closer to nothing.
 SEEDS = (1, 2, 3)
@@ -113,20 +116,21 @@ def fit(runs: list[Walked]) -> OutlookFit:
 
 def names_of(stage: str) -> tuple[str, ...]:
     """The counts of a stage, the words last."""
-    return (*(ENDED if stage == "end" else GOING), *WORDS)
+    return (*(ENDED if stage == "end" else GOING), *PHRASES)
 
 
 def columns(standing: Standing, stage: str, chosen: Chosen | None) -> Floats:
-    """Logarithms of one more than each count; without phrases the words are nothing."""
-    counts = standing.counts[:, [COLUMNS.index(name) for name in names_of(stage)]]
-    for place, phrases in enumerate(chosen or (), counts.shape[1] - len(WORDS)):
+    """Scaled counts; without phrases the words are nothing."""
+    names = names_of(stage)
+    counts = standing.counts[:, [COLUMNS.index(name) for name in names]]
+    for place, phrases in enumerate(chosen or (), counts.shape[1] - len(PHRASES)):
         counts[:, place] = standing.spoken[:, phrases].sum(1)
-    return np.log1p(counts)
+    return np.column_stack([np.vectorize(partial(scaled, name))(counts[:, place]) for place, name in enumerate(names)])
 
 
 def _ridge(width: int) -> Floats:
     ridge = np.full(width, RIDGE)
-    ridge[-len(WORDS) :] = RIDGE_OF_WORDS
+    ridge[-len(PHRASES) :] = RIDGE_OF_WORDS
     return ridge
 
 

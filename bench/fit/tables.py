@@ -31,7 +31,8 @@ def write_outlook(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> 
     """The weights of every stage with their cross-validated scores."""
     lines = [
         "# Weights of the read-out, made by `make fit`; scores are of tasks left out of the fit and of the",
-        "# choice of phrases. A count enters as the logarithm of one more than it, its mean taken off.",
+        "# choice of phrases. A count enters as the logarithm of one more than it, phrases as their number to",
+        "# the power 0.7, with its mean taken off.",
         "",
         *about(runs, date, data),
     ]
@@ -64,9 +65,9 @@ def write_lexicon(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> 
     """The phrases chosen on all runs."""
     lines = [
         "# Phrases an agent says, made by `make fit`; an event carries two counts and none of the words.",
-        "# Each is looked for in lowercase text between single spaces, code left out. Where an agent",
-        "# says one kind more often than usual for it, runs ended well (checking) or badly (doubting)",
-        "# more often than usual, in most agents.",
+        "# Each is looked for in lowercase text between single spaces, code left out. Those of checking",
+        "# were named beforehand; where an agent says those of doubt more often than usual for it, runs",
+        "# ended badly more often than usual, in most agents.",
         "",
         *about(runs, date, data),
         "[lexicon]",

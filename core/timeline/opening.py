@@ -37,7 +37,7 @@ else:
     from backports import zstd
 
 
-VERSION = 12
+VERSION = 13
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))  # Settings on which no recording depends.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.loops import DETECTORS, LoopDetector
-from core.engine.response.outlook import STAGES, USUAL, stage_fit
+from core.engine.response.outlook import STAGES, USUAL, scaled, stage_fit
 from core.errors import StoreError
 from core.events import MAIN, Event, ToolUse, Turn
 from core.folders import learned_settings_file
@@ -168,8 +168,8 @@ def _learn_stage(stage: str, lesson: Lesson, labels: Sequence[SessionLabel]) -> 
         return lesson, {}
     bad = np.array([not label.good for label in labels])
     fit = stage_fit(stage, Settings().response.outlook)
-    counts = np.array([[label.counts[stage].get(name, 0) for name in fit.names] for label in labels], float)
-    x = np.log1p(counts) - fit.means
+    rows = [[scaled(name, label.counts[stage].get(name, 0)) for name in fit.names] for label in labels]
+    x = np.array(rows) - fit.means
     shifts = x @ fit.weights
     lesson = _compare(lesson, np.array([_left_out_loss(x, shifts, bad, place) for place in range(len(bad))]))
     changes, _ = _fit_change(x, shifts, bad, HOLD if lesson.helps else np.inf)

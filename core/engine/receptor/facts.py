@@ -57,7 +57,7 @@ class ActionFacts(Stateful):
         self._generation = 0
         self._dirty = False
         self._doubts = 0  # Phrases of doubt since the last action.
-        self.actions = self.looks = self.runs = self.tests = 0
+        self.actions = self.looks = self.runs = self.tests = self.tests_passed = 0
         self.edits = self.changes = self.changed_files = self.failures = 0
         self.failures_in_a_row = self.same_error = self.failed_edits = self.failed_edits_again = 0
         self.failed_reads = self.same_result = self.new_result = self.edits_again = 0
@@ -195,6 +195,7 @@ class ActionFacts(Stateful):
         self.since_run = 0
         if event.purpose == "test":
             self.tests += 1
+            self.tests_passed += bool(self.changes) and not failed
         if self.changes:
             self.runs_since_change += 1
         if self._dirty:

@@ -130,6 +130,7 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     looks: int  # Files read and searches made.
     runs: int  # Shell commands.
     tests: int
+    tests_passed: int  # Test runs since the first change that did not fail.
     edits: int  # Edits that went through.
     changes: int  # Of these, edits of files that the agent did not make itself.
     changed_files: int

@@ -42,6 +42,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "actions": ("1 action so far", "{n} actions so far"),
     "looks": ("1 file read or search made", "{n} files read or searches made"),
     "tests": ("1 test run", "{n} test runs"),
+    "tests_passed": ("1 test run passed after a change", "{n} test runs passed after a change"),
     "changes": ("1 edit of an existing file", "{n} edits of existing files"),
     "changed_files": ("1 file changed", "{n} files changed"),
     "failures": ("1 call failed", "{n} calls failed"),
@@ -84,7 +85,10 @@ _AGAINST = frozenset(
     )
 )
 # Counts that by themselves speak against a run, or for it.
-_FOR = frozenset(("tests", "checks_passed", "words_of_checking"))
+_FOR = frozenset(("tests", "tests_passed", "checks_passed", "words_of_checking"))
+
+
+PHRASES = ("words_of_checking", "words_of_doubt")  # Counts of what the agent says.
 
 
 class Reason(NamedTuple):
@@ -131,7 +135,7 @@ class _Fit(NamedTuple):
 
     names: tuple[str, ...]
     means: tuple[float, ...]
-    weights: tuple[float, ...]  # For the logarithm of one more than the count, its mean taken off.
+    weights: tuple[float, ...]  # For the scaled count, its mean taken off.
     band: float
     usual: float = 0.0  # The mean shift of the sessions that a person labelled.
 
@@ -173,11 +177,16 @@ def stage_fit(stage: str, settings: OutlookSettings) -> _Fit:
     return fit._replace(weights=weights, usual=own.get(USUAL, 0.0))
 
 
+def scaled(name: str, number: float) -> float:
+    """A count as the weights expect it: the tenth phrase says more than the tenth call."""
+    return float(number**0.7) if name in PHRASES else log1p(number)
+
+
 def shift_of(facts: Any, fit: _Fit) -> float:
     """The shift alone, in log-odds."""
     return (
         sum(
-            weight * (log1p(getattr(facts, name)) - mean)
+            weight * (scaled(name, getattr(facts, name)) - mean)
             for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
         )
         - fit.usual
@@ -194,7 +203,7 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
     reasons = []
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
-        above = log1p(number) - mean
+        above = scaled(name, number) - mean
         amount = weight * above
         if abs(amount) >= settings.telling and _follows(name, number, above, amount):
             words = _WORDS[name][number != 1].format(n=number or "no")

@@ -202,7 +202,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 10
+    VERSION = 11
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",

@@ -95,6 +95,17 @@ def test_words_count_with_the_next_action_and_no_more_than_three_of_a_kind() -> 
     assert (facts.words_of_checking, facts.words_of_doubt) == (1, 5)
 
 
+@pytest.mark.parametrize(
+    ("before", "outcome", "passed"),
+    [((), "success", 0), ((READ, EDIT), "success", 1), ((READ, EDIT), "empty", 1), ((READ, EDIT), "failure", 0)],
+)
+def test_tests_that_passed_count_from_the_first_change_on(
+    before: tuple[ToolUse, ...], outcome: Outcome, passed: int
+) -> None:
+    facts = counted(*before, ToolUse(at=0.0, action="shell_exec", purpose="test", outcome=outcome, call=9, result=9))
+    assert (facts.tests, facts.tests_passed) == (1, passed)
+
+
 def test_memory_is_bounded() -> None:
     facts = counted(*[act("file_read", path=f"{n}", call=n + 1, result=n + 1) for n in range(500)], kept=16)
     assert max(len(part) for part in facts.dump() if isinstance(part, tuple)) <= 30

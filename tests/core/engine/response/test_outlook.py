@@ -68,7 +68,7 @@ def test_no_reason_goes_against_plain_sense() -> None:
     assert "failures" not in told and "failed_edits" not in told
     assert told["words_of_doubt"] == "no phrases of failing runs, fewer than usual: better"
     assert told["words_of_checking"] == "no phrases of good runs, fewer than usual: worse"
-    assert "changes" not in told and told["looks"].endswith("fewer than usual: worse")
+    assert "changes" not in told and told["runs_since_change"].endswith("fewer than usual: worse")
     busy = outlook(facts(actions=20, changes=40), False, OutlookSettings(telling=0.0))
     assert any(reason.text == "40 edits of existing files, more than usual: worse" for reason in busy.reasons)
     failing = outlook(facts(actions=20, failures=15, failed_edits=9), False, OutlookSettings(telling=0.0))
