@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import pytest
 from tests.agents.fake_model import Answer, FakeModel, say
 from tests.agents.panes import TMUX, claude_screen, wait_for
 from tests.agents.programs import LONGEST, Agent, Claude, Codex
-from tests.agents.test_loop import Nooscope
+from tests.agents.test_answers import DIALOG, agent_screen, ask_to_run, our_screen
+from tests.agents.test_loop import NAMES, Nooscope
 from tests.agents.test_real_agents import run
 
 BOTH: tuple[type[Agent], ...] = (Claude, Codex)
@@ -114,3 +115,31 @@ def test_a_permission_without_hooks_and_a_killed_agent(tmp_path: Path) -> None:
             wait_for(lambda: fleet(nooscope)[0]["status"] == "ended")
         (row,) = fleet(nooscope)
         assert row["why"].startswith("its process is gone: the log stops")
+
+
+@pytest.mark.skipif(TMUX is None, reason="tmux is not installed")
+@pytest.mark.parametrize(
+    ("kind", "hooked", "strip", "word", "why"),
+    [
+        (Claude, True, "NEEDS YOU", "needs you", "Bash asks for permission"),
+        (Claude, False, "NEEDS YOU", "needs you", "asks for permission in its terminal"),
+        (Codex, True, "NEEDS YOU", "needs you", "Bash asks for permission"),
+        (Codex, False, "WORKING", "working", "running a command (exec_command)"),  # Its log does not say that it asks.
+    ],
+)
+def test_a_permission_with_and_without_hooks(
+    kind: type[Agent], hooked: bool, strip: str, word: str, why: str, tmp_path: Path
+) -> None:
+    """The strip of a watch and the fleet, while the agent shows its dialog."""
+    with FakeModel({"make it work": [ask_to_run(kind, "touch ../made"), say("It is made.")]}) as model:
+        agent = kind(tmp_path, model.url)
+        nooscope = Nooscope(agent)
+        with ExitStack() as stack:
+            if hooked:
+                nooscope.do("hooks", "install", NAMES[kind], "--deadline", "5")
+                stack.enter_context(nooscope.listening())
+            ours = stack.enter_context(our_screen(nooscope, "watch", "latest"))
+            stack.enter_context(agent_screen(agent)).until(DIALOG[kind])
+            ours.until(strip, why)
+            (row,) = fleet(nooscope)
+    assert (row["status"], row["why"]) == (word, why)
