@@ -29,6 +29,7 @@ PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 MATTERS: tuple[Matter, ...] = get_args(Matter)
 
 ADVICE_MARK = "[nooscope]"  # The start of every sentence nooscope gives to an agent.
+CONTINUES = "continues in "  # The start of a session end's reason, before the name of the log with the rest.
 MAIN = "main"  # The agent of a session that no other agent started.
 
 

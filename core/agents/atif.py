@@ -9,8 +9,9 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
-from core.events import ACTIONS, MAIN, OUTCOMES, Event, ToolUse
+from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, Event, SessionEnd, ToolUse
 from core.logs.format import Format, Sample
+from core.logs.redact.values import redact_name
 from core.logs.times import seconds
 
 VERSION = "ATIF-v1."
@@ -79,6 +80,9 @@ class AtifReader(TranscriptReader):
         if not any(metrics):
             self._total(table(document.get("final_metrics")), out)
         out.extend(self.close_all())
+        if rest := text(document.get("continued_trajectory_ref")):
+            reason = CONTINUES + redact_name(rest)
+            out.append(SessionEnd(at=self.now, where=self.here(base), reason=reason))
 
     def _total(self, metrics: dict[str, Any], out: list[Event]) -> None:
         counts = token_counts(metrics, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.events import MAIN, Action, Matter, Purpose
+from core.events import CONTINUES, MAIN, Action, Matter, Purpose
 from core.report.story import Close
 from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
@@ -71,6 +71,7 @@ class StatusFacts(Struct, frozen=True):
     heard: float = 0.0  # When the log last gave a sign of life.
     close: Close = ""
     closed: float = 0.0  # When that was.
+    end: str = ""  # Why the session is over, in the log's own words.
     before_end: Close = ""  # Of a session that is over, how the main agent was left before its end.
     turn: float = 0.0  # When the main agent was last set to work; 0 if unknown.
     prompted: float = 0.0  # When the person last prompted the main agent.
@@ -241,6 +242,8 @@ def _began(call: Open, facts: StatusFacts) -> float:
 def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """The status of a session whose turn is over, unless sub-agents still work."""
     ending, sentence, _ = facts.ending
+    if facts.close == "ended" and facts.end.startswith(CONTINUES):
+        return Status("ended", 0, facts.closed, f"the run {facts.end}")
     if facts.close == "ended":
         how = _HOW_IT_ENDED.get(ending) or _BEFORE_THE_END.get(facts.before_end) or ""
         trouble = _was(facts) if facts.before_end in ("asked", "tool", "retry") else ""

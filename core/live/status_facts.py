@@ -18,7 +18,7 @@ from core.engine.percept import AGENT_STATES, SIGNALS
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.engine.society.story import FAILING
-from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
 from core.report.agents import agent_names, as_sub_agent
 from core.report.event_words import tool_words
@@ -44,6 +44,7 @@ class StatusTracker:
         "before_end",
         "close",
         "closed",
+        "end",
         "endings",
         "events",
         "last",
@@ -64,6 +65,7 @@ class StatusTracker:
         self.close: Close = ""
         self.closed = 0.0
         self.before_end: Close = ""
+        self.end = ""  # Why the session is over.
         self.turn = 0.0  # When the main agent was last set to work.
         self.prompted = 0.0  # When the person last prompted it.
         self.turns: deque[Turn] = deque(maxlen=_TURNS)  # Its last answers since then.
@@ -115,6 +117,8 @@ class StatusTracker:
             if close == "ended" != self.close:
                 self.before_end = self.close
             self.close, self.closed = close, event.at
+        if type(event) is SessionEnd:
+            self.end = event.reason
         if type(event) is SessionStart:
             self.synthetic, self.untold = event.synthetic_time, event.untold
 
@@ -147,6 +151,7 @@ class StatusTracker:
                 close=close,
                 closed=closed,
                 before_end=self.before_end if close == "ended" else "",
+                end=self.end if close == "ended" else "",
                 turn=self.turn,
                 prompted=self.prompted,
                 open=open_calls(pending),
@@ -242,7 +247,7 @@ _FLOW = 1 << SIGNALS.index("flow_active")
 _BLOCK = 512  # Rows looked at together on the way back.
 
 
-_AT_WORK: frozenset[Word] = frozenset(("working", "idle"))  # Statuses that nothing has after the end of a saved log.
+_AT_WORK: frozenset[Word] = frozenset(("looping", "stuck", "working", "idle"))  # Statuses that nothing has after the end of a saved log.
 _MORE = 1.0  # Seconds beyond a limit, which no rounding of times takes back.
 
 
@@ -275,6 +280,7 @@ class StatusHistory:
             close=close,
             closed=left.at,
             before_end=left.before_end,
+            end=left.event.reason if type(left.event) is SessionEnd else "",
             turn=self._time_before(self._turns, index),
             prompted=self._time_before(self._prompts, index),
             flow=self._since(MAIN, index, "signals"),

@@ -161,17 +161,18 @@ def finishes(event: Event) -> bool:
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
     """What an event leaves behind after what the one before did; empty where it changes nothing.
 
-    A call without an answer that the end of a log brings is older than what the agent did since, and so is a
-    turn that is told after the calls it made were answered. What is tidied up right after a session's end
-    belongs to it.
+    A call without an answer that the end of a log brings is older than what the agent did since, or belongs to
+    the answer that failed; older is also a turn that is told after the calls it made were answered. What is
+    tidied up right after a session's end belongs to it.
     """
     close = closing(event, final)
     if before == "ended" and close in ("tool", "said", "done") and event.at - closed <= GOODBYE:
         return ""
+    belongs = event.at <= closed if before == "failed" else event.at < closed
+    if belongs and type(event) is ToolUse and event.outcome == "pending":
+        return ""
     if event.at >= closed:
         return close
-    if type(event) is ToolUse and event.outcome == "pending":
-        return ""
     return "" if type(event) is Turn and before == "tool" and close in ("said", "tool") else close
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import CONTINUES, MAIN, AgentEnd, AgentStart, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusHistory, StatusTracker
 from core.report.story import last_word
@@ -97,6 +97,29 @@ def test_a_log_cut_off_amid_its_work_is_not_done() -> None:
     assert word(timeline, history, 4, later=600.0) == "may need you"
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 9))
     assert word(timeline, history, 4, later=600.0) == "done"
+
+
+def test_a_call_of_an_answer_that_failed_does_not_hide_the_error() -> None:
+    call = ToolUse(at=NOW + 5, action="file_edit", tool="Edit", outcome="pending")
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5, stop="error"), call)
+    assert history.facts(4, timeline.society).close == "failed"
+
+
+def test_a_loop_at_the_end_of_a_saved_log_is_over() -> None:
+    failed = ToolUse(at=NOW, action="shell_exec", tool="Bash", outcome="failure", call=7, shape=7, result=5)
+    calls = [replace(failed, at=NOW + place) for place in range(1, 9)]
+    timeline, history = recorded(Prompt(at=NOW, characters=3), *calls)
+    facts, limits = history.facts(10, timeline.society), Limits.of(Settings())
+    assert history.status(facts, 10, NOW + 8, limits).word == "looping"
+    over = history.status(facts, 10, NOW + 8, limits, ended=True)
+    assert over.word == "ended" and "it was looping" in over.why
+
+
+def test_a_run_that_continues_in_another_log_is_not_done() -> None:
+    end = SessionEnd(at=NOW + 9, reason=f"{CONTINUES}rest.json")
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 9), end)
+    status = history.status(history.facts(4, timeline.society), 4, NOW + 9, Limits.of(Settings()), ended=True)
+    assert (status.word, status.why) == ("ended", "the run continues in rest.json")
 
 
 @pytest.mark.parametrize("off", [0.0, 0.1, 0.123456, 0.7])
