@@ -247,7 +247,9 @@ _FLOW = 1 << SIGNALS.index("flow_active")
 _BLOCK = 512  # Rows looked at together on the way back.
 
 
-_AT_WORK: frozenset[Word] = frozenset(("looping", "stuck", "working", "idle"))  # Statuses that nothing has after the end of a saved log.
+_AT_WORK: frozenset[Word] = frozenset(
+    ("looping", "stuck", "working", "idle")
+)  # Statuses that nothing has after the end of a saved log.
 _MORE = 1.0  # Seconds beyond a limit, which no rounding of times takes back.
 
 

@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import CONTINUES, MAIN, AgentEnd, AgentStart, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import (
+    CONTINUES,
+    MAIN,
+    AgentEnd,
+    AgentStart,
+    Event,
+    Outcome,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusHistory, StatusTracker
 from core.report.story import last_word
