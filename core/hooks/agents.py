@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,6 +125,7 @@ COPILOT_MOMENTS = {
 }
 PLUGIN_MOMENTS: dict[str, HookMoment] = {**CODEX_MOMENTS, "PermissionReplied": "batch"}
 
+_PATIENT = 300  # How much longer than others a hook before a call may take under guard.
 POST = """\
 import { appendFileSync, readFileSync, existsSync } from "node:fs"
 import { request } from "node:http"
@@ -198,12 +199,29 @@ const text = (value) => typeof value === "string" ? value.slice(0, 200000) : ""
 """
 
 
-def module(body: str, agent: str, values: Mapping[str, str]) -> str:
-    """The text of a module."""
+def _module_file(path: Path, body: str, agent: str, to: Installing) -> HookFile:
+    """A module of our own beside others."""
     source = POST + body
+    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
     for name, value in {**values, "AGENT": json.dumps(agent)}.items():
         source = source.replace(f"@{name}@", value)
-    return source
+    return HookFile(path, {}, own=True, text=source)
+
+
+def _own_folder(to: Installing, variable: str, folder: str) -> Path:
+    """The folder of the person's settings: named by a variable, or below the home."""
+    own = to.environment.get(variable)
+    return Path(own) if own else to.home / folder
+
+
+def _entries(moments: Iterable[str], to: Installing, timeout: int, before: str, **others: int) -> dict[str, Any]:
+    """Our entries for events, with the time each may take; a guarded call may wait for the person."""
+    patient = {before: _PATIENT * timeout} if to.mode == "guard" else {}
+    timeouts = {**dict.fromkeys(moments, timeout), **patient, **others}
+    return {
+        name: {"hooks": [{"type": "command", "command": to.command(name), "timeout": timeouts[name]}]}
+        for name in moments
+    }
 
 
 def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -217,28 +235,16 @@ _CLAUDE_NOTICES: dict[str, HookMoment] = {
     **dict.fromkeys((*_CLAUDE_WAITS, "elicitation_url_dialog"), "attention"),
     **dict.fromkeys(("elicitation_response", "elicitation_complete"), "batch"),
 }
-_CLAUDE_BRIEF = 2
-_CLAUDE_PATIENT = 600
 _CLAUDE_BESIDE = 3600  # Seconds a permission prompt may be answered from here; its dialog is open all the time.
-"""Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""
 
 
 def claude_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's that are not shared."""
-    own = to.environment.get("CLAUDE_CONFIG_DIR")
-    folder = Path(own) if own else to.home / ".claude"
-    path = folder / "settings.json" if to.project is None else to.project / ".claude" / "settings.local.json"
-    entries = {
-        name: {"hooks": [{"type": "command", "command": to.command(name), "timeout": _claude_timeout(name, to)}]}
-        for name in CLAUDE_MOMENTS
-    }
-    return HookFile(path, entries)
-
-
-def _claude_timeout(name: str, to: Installing) -> int:
-    if to.answer and name == "PermissionRequest":
-        return _CLAUDE_BESIDE
-    return _CLAUDE_PATIENT if to.mode == "guard" and name == "PreToolUse" else _CLAUDE_BRIEF
+    path = _own_folder(to, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    if to.project is not None:
+        path = to.project / ".claude" / "settings.local.json"
+    beside = {"PermissionRequest": _CLAUDE_BESIDE} if to.answer else {}
+    return HookFile(path, _entries(CLAUDE_MOMENTS, to, 2, "PreToolUse", **beside))
 
 
 def read_claude_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -267,16 +273,8 @@ _CODEX_TAIL = 65_536  # Bytes at the end of a rollout that are searched for an e
 
 def codex_hook_file(to: Installing) -> HookFile:
     """The person's hooks file, or the project's."""
-    own = to.environment.get("CODEX_HOME")
-    folder = (Path(own) if own else to.home / ".codex") if to.project is None else to.project / ".codex"
-    entries = {}
-    for name in CODEX_MOMENTS:
-        patient = to.mode == "guard" and name == "PreToolUse"
-        hook = {"type": "command", "command": to.command(name), "timeout": 600 if patient else 2}
-        if name == "SessionEnd":
-            hook["timeout"] = 1
-        entries[name] = {"hooks": [hook]}
-    return HookFile(folder / "hooks.json", entries)
+    folder = _own_folder(to, "CODEX_HOME", ".codex") if to.project is None else to.project / ".codex"
+    return HookFile(folder / "hooks.json", _entries(CODEX_MOMENTS, to, 2, "PreToolUse", SessionEnd=1))
 
 
 def read_codex_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -333,12 +331,7 @@ GEMINI_MOMENTS: dict[str, HookMoment] = {
 def gemini_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's."""
     path = (to.home if to.project is None else to.project) / ".gemini" / "settings.json"
-    entries = {}
-    for name in GEMINI_MOMENTS:
-        patient = to.mode == "guard" and name == "BeforeTool"
-        hook = {"type": "command", "command": to.command(name), "timeout": 600_000 if patient else 2000}
-        entries[name] = {"hooks": [hook]}
-    return HookFile(path, entries)
+    return HookFile(path, _entries(GEMINI_MOMENTS, to, 2000, "BeforeTool"))
 
 
 def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -363,8 +356,7 @@ GEMINI_HOOKS = AgentHooks(
 
 def copilot_hook_file(to: Installing) -> HookFile:
     """A file beside others, for the person or the project."""
-    own = to.environment.get("COPILOT_HOME")
-    folder = (Path(own) if own else to.home / ".copilot") / "hooks"
+    folder = _own_folder(to, "COPILOT_HOME", ".copilot") / "hooks"
     if to.project is not None:
         folder = to.project / ".github" / "hooks"
     hooks = {
@@ -445,12 +437,10 @@ export const Nooscope = async ({ client, directory }) => {
 
 def opencode_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
-    config = to.environment.get("XDG_CONFIG_HOME")
-    folder = (Path(config) if config else to.home / ".config") / "opencode"
+    folder = _own_folder(to, "XDG_CONFIG_HOME", ".config") / "opencode"
     if to.project is not None:
         folder = to.project / ".opencode"
-    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
-    return HookFile(folder / "plugins" / "nooscope.js", {}, own=True, text=module(_OPENCODE_MODULE, "opencode", values))
+    return _module_file(folder / "plugins" / "nooscope.js", _OPENCODE_MODULE, "opencode", to)
 
 
 OPENCODE_HOOKS = AgentHooks(
@@ -495,8 +485,7 @@ export default function (pi) {
 def pi_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
-    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
-    return HookFile(folder / "extensions" / "nooscope.ts", {}, own=True, text=module(_PI_MODULE, "pi", values))
+    return _module_file(folder / "extensions" / "nooscope.ts", _PI_MODULE, "pi", to)
 
 
 PI_HOOKS = AgentHooks(
