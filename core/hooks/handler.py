@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from hmac import compare_digest
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +21,7 @@ from core.events import ADVICE_MARK, MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
 from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
-from core.hooks.agents import AgentHooks
+from core.hooks.agents import HOOKS, AgentHooks
 from core.hooks.connection import HEADER, TEST_EVENT, process_line
 from core.hooks.guard import Answers, Choice, Guard, Objection, as_asked
 from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
@@ -32,7 +30,6 @@ from core.hooks.session import HookedSession
 from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand
 from core.logs.redact.values import one_line
 from core.report.plan_limits import LimitHistory, claude_samples
-from core.settings.response import CapSettings
 from core.store.journals import Said, SaidStore
 
 Follow = Callable[[AgentHooks, str], HookedSession]  # Begins to follow a session of an agent, by its id.
@@ -54,25 +51,23 @@ class IntakeHandler:
 
     def __init__(
         self,
-        hooks: Mapping[str, AgentHooks],
         follow: Follow,
         normalizer: Normalizer,
         token: str,
         guard: Guard,
         sentences: SaidStore,
         clock: Callable[[], float],
-        leave: Callable[[], None] = lambda: None,
-        say: Callable[[str], None] = lambda _: None,
-        registry: Registry | None = None,
-        caps: Caps | None = None,
-        limits: LimitHistory | None = None,
-        ledger: DayLedger | None = None,
+        leave: Callable[[], None],
+        say: Callable[[str], None],
+        registry: Registry,
+        caps: Caps,
+        limits: LimitHistory,
+        ledger: DayLedger,
     ) -> None:
-        self.caps = caps or Caps(CapSettings())
-        self.limits = limits or LimitHistory(Path(os.devnull))
-        self.ledger = ledger or DayLedger()
-        self._registry = registry or Registry()
-        self._hooks = hooks
+        self.caps = caps
+        self.limits = limits
+        self.ledger = ledger
+        self._registry = registry
         self._follow = follow
         self._normalizer = normalizer
         self._token = token.encode()
@@ -106,7 +101,7 @@ class IntakeHandler:
         match request.path.strip("/").split("/"):
             case ["hook", agent, mode, *more] if more in ([], ["answer"]):
                 return await self._hook(request, agent, mode, answer=bool(more))
-            case ["answer", agent, number] if number.isdecimal() and agent in self._hooks:
+            case ["answer", agent, number] if number.isdecimal() and agent in HOOKS:
                 return await self._prompt_answer(request, agent, int(number))
             case ["wait", agent, number] if number.isdecimal():
                 return await self._waited(request, agent, int(number))
@@ -163,7 +158,7 @@ class IntakeHandler:
             self._notify()
 
     async def _hook(self, request: Request, agent: str, mode: str, *, answer: bool = False) -> Answer:
-        hooks = self._hooks.get(agent)
+        hooks = HOOKS.get(agent)
         if hooks is None or mode not in MODES:
             raise Refused(404, "no hook of this name")
         body = _request_body(request)
@@ -219,14 +214,14 @@ class IntakeHandler:
         if answered is None:
             return _NOTHING
         self._answered(*answered)
-        return _answer(self._hooks[agent], *answered)
+        return _answer(HOOKS[agent], *answered)
 
     def _answered(self, call: HookCall, reply: HookReply = SILENCE) -> None:
         """A prompt is over, by a reply from here or elsewhere."""
         if reply is not SILENCE:
             self._replied[call.session] = self._clock()
         if (session := self.sessions.get(call.session)) is not None:
-            session.answered(call)
+            session.ahead.answered(call)
 
     def update_processes(self, sessions: Mapping[str, ClaudeSession]) -> None:
         """Take in what Claude Code's processes say of themselves, and close prompts that are over."""
@@ -284,7 +279,7 @@ class IntakeHandler:
 
     async def _waited(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a guarded call: it waits for the person."""
-        hooks = self._hooks.get(agent)
+        hooks = HOOKS.get(agent)
         call = hooks.read(_request_body(request)) if hooks is not None else None
         if hooks is None or call is None:
             raise Refused(404, "no hook of this name")
@@ -339,7 +334,7 @@ class IntakeHandler:
 
     def sort_codex(self, call: HookCall) -> Sorted:
         """Sort a call that Codex's daemon reports."""
-        return self._sorted(self._hooks["codex"], call)
+        return self._sorted(HOOKS["codex"], call)
 
     def prompt_changed(self, call: HookCall | None) -> None:
         """A prompt of Codex's daemon came, or is over."""
@@ -350,7 +345,7 @@ class IntakeHandler:
     def adopt_codex(self, call: HookCall) -> None:
         """Take up a thread that Codex's daemon has, and whose prompts may be answered from here."""
         if call.session not in self.sessions:
-            self._begin(self._hooks["codex"], call).answers = True
+            self._begin(HOOKS["codex"], call).answers = True
 
     def codex_threads(self, connected: bool) -> list[str]:
         """The Codex sessions whose prompts may be answered through its daemon."""
@@ -442,7 +437,7 @@ class IntakeHandler:
     def _lined(self, value: Mapping[str, Any]) -> HookedSession | None:
         """Return the session of a status line, and start to follow it if it is new."""
         name = text(value.get("session_id"))
-        hooks = self._hooks.get(_LINED)
+        hooks = HOOKS.get(_LINED)
         if name in self.sessions or hooks is None:
             return self.sessions.get(name)
         call = hooks.read({**value, "hook_event_name": "SessionStart"})

@@ -113,13 +113,13 @@ def burn_rate(session: SessionUse, uses: Iterable[SessionUse], at: float) -> flo
 class DayLedger:
     """Use of each session today, in a file so that a daily cap survives a restart."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._day = -1
         self._uses: dict[str, Spent] = {}
         self._written = self._changed = 0.0
         try:
-            self._day, uses = json.loads(path.read_bytes()) if path is not None else (-1, {})
+            self._day, uses = json.loads(path.read_bytes())
             self._uses = {name: Spent(float(use[0]), int(use[1])) for name, use in uses.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             self._day, self._uses = -1, {}
@@ -137,7 +137,7 @@ class DayLedger:
 
     def write(self, at: float, *, at_once: bool = False) -> None:
         """Write the file if something changed, and not too often."""
-        if self._path is None or self._changed <= self._written:
+        if self._changed <= self._written:
             return
         if at_once or at - self._written >= _PAUSE:
             self._written = max(at, self._changed)

@@ -6,8 +6,9 @@ import asyncio
 import os
 import socket
 import struct
+import threading
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -299,3 +300,25 @@ def _unpacked(body: bytes, headers: Mapping[str, str], longest: int) -> bytes:
 def _error_answer(status: int, sentence: str) -> Answer:
     text = sentence.encode("ascii", "replace").replace(b"\\", b"/").replace(b'"', b"'")
     return Answer(b'{"message":"%b"}' % text, JSON, status)
+
+
+_THREAD_PATIENCE = 10.0
+
+
+class LoopThread:
+    """A thread that runs a loop until it is stopped."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def wait(self, work: Coroutine[None, None, None]) -> None:
+        """Do something on the loop, and wait for its end."""
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(_THREAD_PATIENCE)
+
+    def stop(self) -> None:
+        """End the loop and the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_THREAD_PATIENCE)
+        self._loop.close()

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import stat
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from core.hooks.handler import PROMPT_WAIT, IntakeHandler
 from core.hooks.install import Installer
 from core.hooks.limits import Caps, DayLedger
 from core.hooks.phone import PhoneLinks, Verdict, post_json
-from core.hooks.receiver import Receiver
+from core.hooks.receiver import LoopThread, Receiver
 from core.hooks.session import HookedSession
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import claude_sessions
@@ -72,7 +71,6 @@ class IntakeServer:
         self._environment = environment
         self._home = home
         self.handler = IntakeHandler(
-            HOOKS,
             self._follow,
             self._kit.normalizer,
             token,
@@ -255,34 +253,21 @@ class IntakeServer:
         await self._stop_serving()
 
 
-_THREAD_PATIENCE = 10.0
-
-
 class IntakeThread:
     """Serves from its start until it is closed."""
 
     def __init__(self, server: IntakeServer, *, take_over: bool = True) -> None:
         self._server = server
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="intake", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("intake")
         try:
-            self._wait(server.start() if take_over else server.start_behind())
+            self._thread.wait(server.start() if take_over else server.start_behind())
         except BaseException:
-            self._stop()
+            self._thread.stop()
             raise
 
     def close(self) -> None:
         """Stop serving."""
         try:
-            self._wait(self._server.close())
+            self._thread.wait(self._server.close())
         finally:
-            self._stop()
-
-    def _wait(self, work: Coroutine[None, None, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(_THREAD_PATIENCE)
-
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_THREAD_PATIENCE)
-        self._loop.close()
+            self._thread.stop()

@@ -204,7 +204,7 @@ class HookedSession:
         self._first = 0.0  # When a hook first called.
         # Calls by agent that were in the log before their hook call came, which may have no id.
         self._unclaimed: Counter[str] = Counter()
-        self._ahead = AheadOfLog(self._limits.asking)
+        self.ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
@@ -253,7 +253,7 @@ class HookedSession:
             states = InitialStates(self._settings)
             self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
             self.reading = True
-        self._ahead.update_asks(call, at)
+        self.ahead.update_asks(call, at)
         if call.compacted and call.agent == MAIN and not self.reading:
             self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
@@ -294,7 +294,7 @@ class HookedSession:
                 return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
             case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
                 kind = self._kit.normalizer.sort(self.framework, call.tool, call.arguments)
-                self._ahead.begin(call, at, kind.action)
+                self.ahead.begin(call, at, kind.action)
                 forecast = self.society.engine(MAIN).mind.heart.forecast
                 self._expected = forecast.expect(kind.action, kind.program or call.tool)
             case "after_tool":
@@ -302,14 +302,14 @@ class HookedSession:
                 result = Result(call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None)
                 use = self._calls.both(call.id, call.tool, call.arguments, None, at, result, None, call.agent)
                 ours = call.tool.startswith(_OWN_TOOLS)
-                self._ahead.end(call, use, logged=ours or ("tool", use.id) in self._known)
+                self.ahead.end(call, use, logged=ours or ("tool", use.id) in self._known)
                 return use
             case "stop":
-                self._ahead.stop(call.agent)
+                self.ahead.stop(call.agent)
                 if call.agent == MAIN and not call.background:
                     return Turn(at=at, agent=call.agent, stop="end_turn", id=f"stop-{at:.3f}")
             case "session_end":
-                self._ahead.clear()
+                self.ahead.clear()
                 return SessionEnd(at=at, agent=call.agent, reason=call.said)
         return None
 
@@ -324,7 +324,7 @@ class HookedSession:
                 events += 1
                 self._ahead_minds = None
                 if isinstance(event, ToolUse) and event.outcome != "pending":
-                    self._ahead.logged(event.id)
+                    self.ahead.logged(event.id)
                 was_pending = self._was_pending(event)
                 self._know(event)
                 if not driver.is_retaken(event) and (self.reading or not was_pending):
@@ -372,10 +372,6 @@ class HookedSession:
     def total_use(self) -> Spent:
         """Dollars and tokens so far; a status line's own cost figure is preferred."""
         return self.use.total._replace(dollars=max(self.use.total.dollars, self.figures.cost or 0.0))
-
-    def answered(self, call: HookCall) -> None:
-        """A permission prompt of its own was answered."""
-        self._ahead.answered(call)
 
     def _react(self, event: Event, step: Step) -> None:
         """Note what an event means for advice, the guard and the caps."""
@@ -489,7 +485,7 @@ class HookedSession:
         """Facts about the session now."""
         if self.driver is not None:
             return self.driver.facts(max(self._heard, self.driver.heard))
-        open_calls = [call.event() for call in self._ahead.open]
+        open_calls = [call.event() for call in self.ahead.open]
         last_sign = max(self._heard, self._tracker.last)
         facts = self._tracker.facts(self.society, open_calls, heard=last_sign)
         return replace(facts, events=max(1, facts.events))
@@ -499,9 +495,9 @@ class HookedSession:
         return HookSigns(
             self._heard,
             self.mode,
-            self._ahead.asks,
-            self._ahead.open,
-            self._ahead.ended,
+            self.ahead.asks,
+            self.ahead.open,
+            self.ahead.ended,
             tuple(questions),
             self.figures,
             self.answers and self.reachable,
@@ -534,7 +530,7 @@ class HookedSession:
             "tokens": self._tokens,
             "cost": round(self.use.total.dollars, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
-            "call_fails": round(self._expected, 2) if self._ahead.open else None,
+            "call_fails": round(self._expected, 2) if self.ahead.open else None,
             "governor": engine.governor.read().state,
             "executing": engine.mind.heart.executing,
             "notes": one_line(engine.response.memo(), 2000),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -129,6 +129,18 @@ class NatsLink:
             raise LinkLost("the server runs without JetStream; start it with `nats-server -js`") from None
         created = getattr(info, "created", None)
         return StreamState(str(created), int(info.state.first_seq), int(info.state.last_seq))
+
+
+@contextlib.contextmanager
+def library_faults() -> Iterator[None]:
+    """Whatever the library raises means that the connection cannot be relied on."""
+    try:
+        yield
+    except LinkLost:
+        raise
+    except Exception as fault:  # noqa: BLE001 the library raises many kinds
+        reason = str(fault).partition("\n")[0]
+        raise LinkLost(f"the server did not answer ({reason or type(fault).__name__})") from None
 
 
 async def connect_nats(server: Server) -> NatsLink:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from core.agents.registry import known_agents
 from core.agents.table import agent_named
 from core.errors import LinkLost, UsageError
-from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats
+from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats, library_faults
 from core.extras.hosts.messages import ALIVE, name_of, parts, token
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
@@ -265,12 +265,8 @@ class Mirror(SignsOfLife):
                     await link.close()
 
     async def _follow(self, link: NatsLink) -> None:
-        try:
+        with library_faults():
             state = await link.state()
-        except LinkLost:
-            raise
-        except Exception as fault:  # noqa: BLE001 the library raises many kinds
-            raise LinkLost(f"the server did not answer ({fault})") from None
         ledger = self._open(state.created)
         alive = await link.connection.subscribe(ALIVE)
         if self._lock is None:
@@ -278,10 +274,8 @@ class Mirror(SignsOfLife):
             return
         ledger.tidy(state.first)
         reading = Reading(link, pull=self._pull)
-        try:
+        with library_faults():
             await reading.begin(ledger.place + 1)
-        except Exception as fault:  # noqa: BLE001 as above
-            raise LinkLost(f"the server did not answer ({fault})") from None
         await self._take(link, reading, ledger, alive)
 
     async def _take(self, link: NatsLink, reading: Reading, ledger: Ledger, alive: Any) -> None:

@@ -18,7 +18,7 @@ from core.agents.registry import known_agents, make_kit
 from core.agents.words import WordReader, word_logs
 from core.errors import LinkLost, StoreError, UnreadableLog
 from core.events import Event
-from core.extras.hosts.link import NatsLink, Reading, Server, connect_nats
+from core.extras.hosts.link import NatsLink, Reading, Server, connect_nats, library_faults
 from core.extras.hosts.messages import ROOT, Names, Sender, ShippedEvent, token
 from core.logs.agent import roots
 from core.logs.discovery import Found, describe_sessions, find
@@ -111,7 +111,7 @@ class Shipper:
 
     async def _agree(self, link: NatsLink) -> None:
         """Read from the stream which events of this host arrived that are not stored as sent."""
-        with _lost():
+        with library_faults():
             state = await link.state(self._hosts)
         start, other = self._place.stream(state.created, state.last)
         if other:
@@ -120,7 +120,7 @@ class Shipper:
         if start > state.last:
             return
         reading = Reading(link, f"{ROOT}.{self._host}.*.*", words=False)
-        with _lost():
+        with library_faults():
             await reading.begin(start)
         while reading.left:
             items = await reading.take(5.0, time.monotonic)
@@ -164,7 +164,7 @@ class Shipper:
     async def _send(self, link: NatsLink) -> None:
         """Hand a batch over and wait until all of it is stored; only then it is taken note of."""
         batch = self._outbox
-        with _lost():
+        with library_faults():
             answers = [
                 await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
                 for one in batch
@@ -194,7 +194,7 @@ class Shipper:
     async def _sign(self, link: NatsLink) -> None:
         now = time.monotonic()
         if now - self._signed >= self._hosts.sign:
-            with _lost():
+            with library_faults():
                 await link.connection.publish(f"{ROOT}.{self._host}", b"")
                 await link.connection.flush(5)
             self._signed = now
@@ -229,18 +229,6 @@ class Shipper:
                     loop.call_soon_threadsafe(tell, paths)
                 if self._sources.folders != folders:
                     break
-
-
-@contextlib.contextmanager
-def _lost() -> Iterator[None]:
-    """Whatever the library raises means that the connection cannot be relied on."""
-    try:
-        yield
-    except LinkLost:
-        raise
-    except Exception as fault:  # noqa: BLE001 the library raises many kinds
-        reason = str(fault).partition("\n")[0]
-        raise LinkLost(f"the server did not answer ({reason or type(fault).__name__})") from None
 
 
 def _ours(id_: str) -> bool:

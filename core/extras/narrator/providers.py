@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from core.agents.values import items, table, text
 from core.errors import SettingsError
 
 _HOSTED = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com/v1"}
@@ -100,14 +101,14 @@ def ask_model(
     provider: Provider,
     key: str,
     system: str,
-    text: str,
+    prompt: str,
     most: int,
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> ModelReply:
     """Ask once and read the whole answer within a time; raises `ModelFailed`."""
     until = clock() + timeout
-    body, headers, path = _request(provider, key, system, text, most)
+    body, headers, path = _request(provider, key, system, prompt, most)
     address = urlsplit(provider.address)
     host, port = address.hostname or "", address.port
     connection: http.client.HTTPConnection
@@ -130,15 +131,15 @@ def ask_model(
 
 
 def _request(
-    provider: Provider, key: str, system: str, text: str, most: int
+    provider: Provider, key: str, system: str, prompt: str, most: int
 ) -> tuple[dict[str, Any], dict[str, str], str]:
     headers = {"Content-Type": "application/json", "User-Agent": "nooscope", "Accept": "text/event-stream"}
     if provider.kind == "anthropic":
         headers |= {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
         body: dict[str, Any] = {"model": provider.model, "max_tokens": most, "stream": True, "system": system}
-        return {**body, "messages": [{"role": "user", "content": text}]}, headers, "/messages"
+        return {**body, "messages": [{"role": "user", "content": prompt}]}, headers, "/messages"
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
-    messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
     body = {"model": provider.model, "max_tokens": most, "stream": True, "messages": messages}
     return {**body, "stream_options": {"include_usage": True}}, headers, "/chat/completions"
 
@@ -208,29 +209,24 @@ def _read(kind: str, events: Iterator[dict[str, Any]]) -> ModelReply:
 
 
 def _openai(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
-    usage = event.get("usage")
-    if isinstance(usage, dict):
+    if usage := table(event.get("usage")):
         used[:] = [_number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens"))]
-    choices = event.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    delta = first.get("delta")
-    text = delta.get("content") if isinstance(delta, dict) else None
+    first = table(next(iter(items(event.get("choices"))), None))
     if first.get("finish_reason") == "content_filter":
         raise ModelDeclined("refused to answer")
     ended = event.get("type") == "done" or first.get("finish_reason") is not None
-    return text if isinstance(text, str) else "", ended
+    return text(table(first.get("delta")).get("content")), ended
 
 
 def _anthropic(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
-    message, delta, usage = event.get("message"), event.get("delta"), event.get("usage")
-    if isinstance(message, dict) and isinstance(message.get("usage"), dict):
-        used[0] = _number(message["usage"].get("input_tokens"))
-    if isinstance(usage, dict) and "output_tokens" in usage:
+    delta, usage = table(event.get("delta")), table(event.get("usage"))
+    if begun := table(table(event.get("message")).get("usage")):
+        used[0] = _number(begun.get("input_tokens"))
+    if "output_tokens" in usage:
         used[1] = _number(usage["output_tokens"])
-    if isinstance(delta, dict) and delta.get("stop_reason") == "refusal":
+    if delta.get("stop_reason") == "refusal":
         raise ModelDeclined("refused to answer")
-    text = delta.get("text") if isinstance(delta, dict) else None
-    return text if isinstance(text, str) else "", event.get("type") == "message_stop"
+    return text(delta.get("text")), event.get("type") == "message_stop"
 
 
 def _number(value: Any) -> int | None:

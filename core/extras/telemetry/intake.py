@@ -10,12 +10,12 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from blake3 import blake3
-from msgspec import structs
+from msgspec import Struct, structs
 
 from core.agents.calls import Calls, Result
 from core.agents.codex.turns import read_output
@@ -32,17 +32,14 @@ _MAIN_NAMES = frozenset(("", MAIN, "/root"))
 _SEEN = 20_000  # Calls and answers of a session that were seen, so that none counts twice.
 
 
-class Session:
+class Session(Struct):
     """What is remembered of one session."""
 
-    __slots__ = ("agents", "by_logs", "calls", "seen", "tool")
-
-    def __init__(self, kit: AgentKit, tool: str) -> None:
-        self.tool = tool
-        self.calls = Calls(kit, tool)
-        self.agents = {MAIN}
-        self.seen: dict[str, None] = {}
-        self.by_logs = False  # Its log records contain the same, so its spans are skipped.
+    tool: str
+    calls: Calls
+    agents: set[str]
+    seen: dict[str, None] = {}
+    by_logs: bool = False  # Its log records contain the same, so its spans are skipped.
 
     def first(self, name: str) -> bool:
         """Whether something of this name comes for the first time."""
@@ -69,6 +66,16 @@ def _number(value: Any) -> int:
     if isinstance(value, str):
         return int(value) if value.isdecimal() and len(value) < 16 else 0
     return whole_number(value)
+
+
+def _text(values: Mapping[str, Any], *names: str) -> str:
+    """The first text under these names that is not blank."""
+    return next((words for name in names if (words := text(values.get(name)))), "")
+
+
+def _count(values: Mapping[str, Any], *names: str) -> int:
+    """The first count under these names that is not 0."""
+    return next((number for name in names if (number := _number(values.get(name)))), 0)
 
 
 def _amount(value: Any) -> float | None:
@@ -108,12 +115,12 @@ def _use(session: Session, name: str, tool: str, arguments: Any, result: Result,
 
 def _tool_result(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
     """A finished call, in Claude Code's or Gemini's names."""
-    agent, events = _agent(session, text(values.get("agent_name")) or text(values.get("agent.name")), at)
-    tool = text(values.get("tool_name")) or text(values.get("function_name"))
+    agent, events = _agent(session, _text(values, "agent_name", "agent.name"), at)
+    tool = _text(values, "tool_name", "function_name")
     arguments: Any = next(
         (values[key] for key in ("tool_input", "arguments", "function_args", "tool_parameters") if values.get(key)), {}
     )
-    output = text(values.get("output")) or text(values.get("error"))
+    output = _text(values, "output", "error")
     failed = not _truth(values.get("success", True))
     result = Result(
         text=output,
@@ -124,7 +131,7 @@ def _tool_result(session: Session, _: AgentKit, values: dict[str, Any], at: floa
         duration=_duration(values.get("duration_ms")),
     )
     input_bytes = arguments.encode() if isinstance(arguments, str) else arguments
-    name = text(values.get("tool_use_id")) or text(values.get("call_id"))
+    name = _text(values, "tool_use_id", "call_id")
     return [*events, *_use(session, name, tool, input_bytes, result, at, agent)]
 
 
@@ -144,7 +151,7 @@ def _tool_decision(session: Session, _: AgentKit, values: dict[str, Any], at: fl
     """A call that was refused never gets a result."""
     if text(values.get("decision")).lower() not in _REFUSED:
         return []
-    name = text(values.get("tool_use_id")) or text(values.get("call_id"))
+    name = _text(values, "tool_use_id", "call_id")
     tool = text(values.get("tool_name"))
     return _use(session, name, tool, {}, Result(rejected=True), at, MAIN)
 
@@ -173,7 +180,7 @@ def _counted(_: Session, kit: AgentKit, values: dict[str, Any], at: float) -> li
     if "event.kind" in values and values["event.kind"] != "response.completed":
         return []
     whole = _number(values.get("input_token_count"))
-    cached = _number(values.get("cached_token_count")) or _number(values.get("cached_content_token_count"))
+    cached = _count(values, "cached_token_count", "cached_content_token_count")
     if not whole and not _number(values.get("output_token_count")):
         return []
     return [
@@ -188,19 +195,19 @@ def _counted(_: Session, kit: AgentKit, values: dict[str, Any], at: float) -> li
 
 
 def _compaction(_: Session, __: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
-    before = _number(values.get("tokens_before")) or _number(values.get("pre_tokens"))
-    after = _number(values.get("tokens_after")) or _number(values.get("post_tokens"))
+    before = _count(values, "tokens_before", "pre_tokens")
+    after = _count(values, "tokens_after", "post_tokens")
     trigger = text(values.get("trigger"))
     trigger_word = trigger if trigger in ("auto", "manual") else ""
     return [Compaction(at=at, trigger=trigger_word, tokens_before=before, tokens_after=after)]
 
 
 def _agent_start(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
-    return _agent(session, text(values.get("agent_name")) or text(values.get("agent.name")), at)[1]
+    return _agent(session, _text(values, "agent_name", "agent.name"), at)[1]
 
 
 def _agent_finish(session: Session, _: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
-    name = redact_name(text(values.get("agent_name")) or text(values.get("agent.name")))
+    name = redact_name(_text(values, "agent_name", "agent.name"))
     if not name or name not in session.agents or name == MAIN:
         return []
     session.agents.discard(name)
@@ -250,17 +257,14 @@ def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[
         return []
     cached = _number(values.get("gen_ai.usage.cache_read.input_tokens"))
     written = _number(values.get("gen_ai.usage.cache_creation.input_tokens"))
-    whole = _number(values.get("gen_ai.usage.input_tokens")) or _number(values.get("llm.token_count.prompt"))
+    whole = _count(values, "gen_ai.usage.input_tokens", "llm.token_count.prompt")
     reasons = values.get("gen_ai.response.finish_reasons")
     turn = kit.models.turn(
         at,
         message=text(values.get("gen_ai.response.id")) or span.id,
-        model=text(values.get("gen_ai.response.model"))
-        or text(values.get("gen_ai.request.model"))
-        or text(values.get("llm.model_name")),
+        model=_text(values, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
         input_tokens=max(0, whole - cached - written),
-        output_tokens=_number(values.get("gen_ai.usage.output_tokens"))
-        or _number(values.get("llm.token_count.completion")),
+        output_tokens=_count(values, "gen_ai.usage.output_tokens", "llm.token_count.completion"),
         cache_read=cached,
         cache_write=written,
         stop=text(reasons[0]) if isinstance(reasons, list) and reasons else "",
@@ -270,9 +274,9 @@ def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[
 
 def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
     values = span.attributes
-    tool = text(values.get("gen_ai.tool.name")) or text(values.get("tool.name")) or span.name.partition(" ")[2]
+    tool = _text(values, "gen_ai.tool.name", "tool.name") or span.name.partition(" ")[2]
     arguments = values.get("gen_ai.tool.call.arguments") or values.get("input.value") or {}
-    output = text(values.get("gen_ai.tool.call.result")) or text(values.get("output.value"))
+    output = _text(values, "gen_ai.tool.call.result", "output.value")
     failed = span.failed or bool(values.get("error.type"))
     result = Result(
         text=output,
@@ -387,7 +391,7 @@ class Intake:
         session = self._sessions.pop(name, None)
         events: list[Event] = []
         if session is None:
-            session = Session(self._kit, tool)
+            session = Session(tool, Calls(self._kit, tool), {MAIN})
             events.append(SessionStart(at=began, session=name, tool=tool))
             if len(self._sessions) >= _KEPT:
                 del self._sessions[next(iter(self._sessions))]

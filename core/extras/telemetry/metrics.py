@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec import Struct, field
+
 from core.engine.percept import AXES
 from core.engine.society import Society
 from core.engine.society.engine import Step
@@ -22,28 +24,23 @@ Labels = tuple[tuple[str, str], ...]
 Sample = tuple[Labels, float]
 
 
-class _Totals:
+class _Totals(Struct):
     """What only ever grows, over all sessions of one agent program."""
 
-    __slots__ = ("cost", "signals", "tokens", "uses")
-
-    def __init__(self) -> None:
-        self.signals: Counter[str] = Counter()
-        self.uses: Counter[tuple[str, str]] = Counter()
-        self.tokens: Counter[str] = Counter()
-        self.cost = 0.0
+    signals: Counter[str] = field(default_factory=Counter)
+    uses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
 
 
-class _Session:
-    __slots__ = ("axes", "context", "sleep", "society", "state", "tool", "tracker")
-
-    def __init__(self, final: tuple[str, ...]) -> None:
-        self.tracker = StatusTracker(final)
-        self.society: Society | None = None
-        self.tool = ""
-        self.state = "idle"
-        self.axes: tuple[float, ...] = (0.0,) * len(AXES)
-        self.context = self.sleep = 0.0
+class _Session(Struct):
+    tracker: StatusTracker
+    society: Society
+    tool: str = ""
+    state: str = "idle"
+    axes: tuple[float, ...] = (0.0,) * len(AXES)
+    context: float = 0.0
+    sleep: float = 0.0
 
 
 class MetricsPage:
@@ -62,7 +59,7 @@ class MetricsPage:
         """Take in one event of a session and what it did."""
         figures = self._sessions.pop(session, None)
         if figures is None:
-            figures = _Session(self._final)
+            figures = _Session(StatusTracker(self._final), society)
             if len(self._sessions) >= _KEPT:
                 del self._sessions[next(iter(self._sessions))]
         self._sessions[session] = figures
@@ -119,9 +116,8 @@ class MetricsPage:
         )
         by_status: Counter[str] = Counter()
         for name, one in self._sessions.items():
-            if one.society is not None:
-                facts = self.facts.get(name) or one.tracker.facts(one.society)
-                by_status[status_of(facts, now, self._limits).word] += 1
+            facts = self.facts.get(name) or one.tracker.facts(one.society)
+            by_status[status_of(facts, now, self._limits).word] += 1
         yield _Family(
             "nooscope_sessions",
             "gauge",

@@ -58,20 +58,18 @@ class Span(NamedTuple):
     client: bool = False  # A call to a remote service rather than work in the process.
 
 
-class _Agent:
+class _Agent(msgspec.Struct):
     """The span of an agent at work."""
 
-    __slots__ = ("cost", "end", "events", "failed", "id", "input", "name", "output", "parent", "start")
-
-    def __init__(self, name: str, span: str, parent: str, start: float) -> None:
-        self.name = name
-        self.id = span
-        self.parent = parent
-        self.start = self.end = start
-        self.input = self.output = 0
-        self.cost: float | None = None
-        self.failed = False
-        self.events: list[SpanEvent] = []
+    id: str
+    parent: str
+    start: float
+    end: float
+    input: int = 0
+    output: int = 0
+    cost: float | None = None
+    failed: bool = False
+    events: list[SpanEvent] = []
 
 
 class Tracer:
@@ -130,7 +128,7 @@ class Tracer:
         agent_state = self._agents.get(name)
         if agent_state is None:
             above = parent or ("" if name == MAIN else self._agent(MAIN, at).id)
-            agent_state = self._agents[name] = _Agent(name, _stable_id("agent", self._session, name), above, at)
+            agent_state = self._agents[name] = _Agent(_stable_id("agent", self._session, name), above, at, at)
         return agent_state
 
     def _mark_text(self, kind: MarkKind, name: str) -> str:

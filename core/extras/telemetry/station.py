@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +21,7 @@ from core.extras.telemetry import decode
 from core.extras.telemetry.intake import Inbox, Intake, TelemetryEvent
 from core.extras.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.extras.telemetry.spans import Collector, LiveSender, Tracer, resource
-from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, Receiver, Request
+from core.hooks.receiver import JSON, LINES, PROTOBUF, Answer, LoopThread, Receiver, Request
 from core.live.status import StatusFacts
 from core.logs.format import Diagnostics
 from core.logs.redact.values import redact_event
@@ -91,6 +90,12 @@ class Station:
         return count
 
 
+def _figures(request: Request, metrics: MetricsPage, clock: Callable[[], float]) -> Answer:
+    if request.method not in ("GET", "HEAD"):
+        raise Refused(405, "ask with GET")
+    return Answer(metrics.text(clock()).encode(), CONTENT_TYPE)
+
+
 def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagnostics]:
     """The events of some lines and the faults of others; places named in lines are ignored."""
     faults = Diagnostics()
@@ -121,13 +126,11 @@ class MetricsServer(Extension):
         self._clock = clock
         self._lock = threading.Lock()
         self._receiver = Receiver(self._answer, port=port)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="metrics", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("metrics")
         try:
-            self._wait(self._receiver.start())
+            self._thread.wait(self._receiver.start())
         except OSError as fault:
-            self._stop()
+            self._thread.stop()
             reason = fault.strerror or fault
             raise UsageError(f"cannot listen on 127.0.0.1:{port}: {reason}; name another port") from None
 
@@ -153,8 +156,8 @@ class MetricsServer(Extension):
 
     def close(self) -> None:
         """Stop serving."""
-        self._wait(self._receiver.close())
-        self._stop()
+        self._thread.wait(self._receiver.close())
+        self._thread.stop()
 
     def _answer(self, request: Request) -> Answer:
         if request.path != "/metrics":
@@ -163,14 +166,6 @@ class MetricsServer(Extension):
             raise Refused(405, "use GET")
         with self._lock:
             return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
-
-    def _wait(self, work: Coroutine[None, None, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
-
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
 
 
 class LiveTrace(Extension):
