@@ -251,7 +251,7 @@ async def test_a_restart_gives_no_old_number_to_another_call(intake: IntakeServe
     await after.start()
     try:
         assert (await put(after, prompt("touch y")))[0] == number + 1
-        assert "not waiting" in (await decide(after, number, "once"))["why"]
+        assert "no longer waiting" in (await decide(after, number, "once"))["why"]
     finally:
         waiting.cancel()
         await after.close()
