@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from msgspec import structs
-
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, add, untimed
+from core.agents.reader import STEP, RunReader, add, untimed
 from core.agents.values import amount, beyond, chat_tokens, code, table, text, words
-from core.events import Event, SessionEnd, Turn, Where
+from core.events import Event, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -22,7 +19,7 @@ _TIMED_OUT = re.compile(r"timed out and has been killed|<exception>")
 _REJECTED = re.compile(r"\ACommand not executed\b|user rejected your command", re.IGNORECASE)
 
 
-class MiniSweAgentReader(TranscriptReader):
+class MiniSweAgentReader(RunReader):
     """An answer without exactly one command is not a call; the program then asks again."""
 
     name = "mini-swe-agent"
@@ -30,11 +27,6 @@ class MiniSweAgentReader(TranscriptReader):
 
     def setup(self) -> None:
         self._waiting: list[str] = []
-        self._spent: Turn | None = None
-
-    def own_pending(self) -> Iterable[Event]:
-        """Return the rest of the cost of a run without an end."""
-        return filter(None, [self._spent])
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -72,14 +64,7 @@ class MiniSweAgentReader(TranscriptReader):
                 self._observe(message, where, last or role == "exit", out)
             elif role == "user":
                 out.append(self.prompt(self.now, words(message.get("content")), where))
-        if self._spent is not None:
-            self._spent = structs.replace(self._spent, at=self.now)
-        if info.get("exit_status") is not None:
-            reason = text(info["exit_status"])
-            out.extend(self.close_all())
-            add(self._spent, out)
-            self._spent = None
-            out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
+        self.end_run(info.get("exit_status"), out)
 
     def _pass(self, at: float | None, *, timed: bool) -> None:
         """Advance to the time of a message, or by a step if the log has no times."""

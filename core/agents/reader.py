@@ -25,6 +25,7 @@ from core.events import (
     Event,
     Matter,
     Prompt,
+    SessionEnd,
     SessionStart,
     ToolUse,
     Turn,
@@ -406,6 +407,26 @@ class TranscriptReader(AgentReader):
         """Add the report of a sub-agent."""
         outcome: Any = "success" if well else "failure"
         out.append(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
+
+
+class RunReader(TranscriptReader):
+    """A reader of whole runs, which know what they spent beside the answers."""
+
+    _spent: Turn | None = None  # Until it is added.
+
+    def own_pending(self) -> Iterable[Event]:
+        """Return what a run without an end spent."""
+        return filter(None, [self._spent])
+
+    def end_run(self, status: Any, out: list[Event]) -> None:
+        """Add what the run spent and its end, if its status says that it ended."""
+        if self._spent is not None:
+            self._spent = structs.replace(self._spent, at=self.now)
+        if status is not None:
+            out.extend(self.close_all())
+            add(self._spent, out)
+            self._spent = None
+            out.append(SessionEnd(at=self.now, agent=self.agent, where=self._place, reason=text(status)))
 
 
 class LateReader(TranscriptReader):

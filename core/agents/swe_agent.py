@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, add, left_untold
+from core.agents.reader import STEP, RunReader, left_untold
 from core.agents.values import amount, decode, table, text, token_counts, words
-from core.events import Event, SessionEnd, Turn, Where
+from core.events import Event, Where
 from core.logs.format import Format, Sample
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
@@ -32,7 +31,7 @@ _OWN = _VIEWERS | _WRITERS | _FINDERS  # The program's own tools; any other word
 _NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submit"))
 
 
-class SweAgentReader(TranscriptReader):
+class SweAgentReader(RunReader):
     """Makes up times from execution times, or in fixed steps, and marks them as made up."""
 
     name = "swe-agent"
@@ -41,11 +40,6 @@ class SweAgentReader(TranscriptReader):
 
     def setup(self) -> None:
         self._model = ""
-        self._spent: Turn | None = None
-
-    def own_pending(self) -> Iterable[Event]:
-        """Return what a run without an end spent."""
-        return filter(None, [self._spent])
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -81,12 +75,7 @@ class SweAgentReader(TranscriptReader):
                 opened = text(state.get("open_file"))
         else:
             self._read_history(history, out)
-        if self._spent is not None:
-            self._spent = structs.replace(self._spent, at=self.now)
-        if info.get("exit_status") is not None:
-            add(self._spent, out)
-            self._spent = None
-            out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"])))
+        self.end_run(info.get("exit_status"), out)
 
     def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """Add the task: the messages before the first answer, without demonstrations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable
 from itertools import chain
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.tables import OURS, plain_table
-from core.logs.agent import Agent, Environment, FormatsLater, Location, SurveyLater, folder
+from core.logs.agent import Agent, Environment, FormatsLater, Location, Survey, folder
 
 _BASE = re.compile(r"\{(\w+)(?::~/([^}]*))?\}/?")
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "Positron", "Trae")
@@ -88,6 +89,11 @@ _SESSIONS: dict[str, Callable[[Path], str]] = {
 }
 
 
+def _survey_later(module: str) -> Survey:
+    """Return the survey of a module, which is imported when a folder is listed with it."""
+    return lambda *place: importlib.import_module(module).survey(*place)
+
+
 def _bytes(text: str) -> bytes:
     return text.replace("'", '"').encode()
 
@@ -104,7 +110,7 @@ def _agent(name: str, row: dict[str, Any]) -> Agent:
     where["once"] = tuple(re.compile(_bytes(pattern)) for pattern in where.get("once", ()))
     where |= {key: _bytes(where[key]) for key in ("aside", "ended") if key in where}
     if "survey" in where:
-        where["survey"] = SurveyLater(f"core.agents.{where['survey']}", "survey")
+        where["survey"] = _survey_later(f"core.agents.{where['survey']}")
     if "session" in where:
         where["session"] = _SESSIONS[where["session"]]
     return Agent(formats=formats, name=name, location=Location(**where), **facts)

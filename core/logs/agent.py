@@ -135,15 +135,3 @@ class FormatsLater(Sequence[Format]):
 
     def __iter__(self) -> Iterator[Format]:
         return iter(self._all())
-
-
-class SurveyLater:
-    """A survey that is imported when a folder is listed with it."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module = module
-        self._name = name
-
-    def __call__(self, agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
-        survey: Callable[..., Iterator[Found]] = getattr(importlib.import_module(self._module), self._name)
-        return survey(agent, root, now, active_within)
