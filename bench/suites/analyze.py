@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 
+from bench.compare_tools import Spent, ccusage, timed
 from bench.measure import Figure, best_of
 from bench.trees import REAL, write_sessions
 from core.agents.registry import make_kit
@@ -24,14 +23,6 @@ from core.report.checkup import engine_compiled
 TREE = 209_000_000
 LARGE = 1_000_000_000
 _YARDSTICK = "a bare orjson pass"
-_CCUSAGE = "ccusage@18"  # The last that is a program for Node; later ones are binaries that not every registry has.
-
-
-class _Run(NamedTuple):
-    """What one run of a command took."""
-
-    seconds: float
-    processor: float  # Seconds of processor time over all of its processes.
 
 
 def figures() -> list[Figure]:
@@ -66,7 +57,7 @@ def _tree(folder: Path, what: str, aim: float, *, copies: bool = False) -> list[
     ]
 
 
-def _against(name: str, run: _Run, bare: float, aim: float | None, note: str) -> Figure:
+def _against(name: str, run: Spent, bare: float, aim: float | None, note: str) -> Figure:
     ratio = run.seconds / bare
     note = f"{run.seconds:.2f} s, {run.processor:.2f} s of processor time; {note}"
     return Figure(name, ratio, "x", aim, "lower", _YARDSTICK, ratio, note)
@@ -114,33 +105,19 @@ def _beside_ccusage(folder: Path) -> list[Figure]:
     bare = best_of(lambda: _bare(logs), 2, time.perf_counter)
     ours = _nooscope(home, "analyze", "--json", str(logs))
     sums = _nooscope(folder / "other", "cost", "--json", str(logs))
-    words = _ccusage(folder)
+    words = ccusage(folder)
     config = {"CLAUDE_CONFIG_DIR": str(folder / "claude")}
     try:
-        beside = _timed([*words, "daily", "--json", "--offline"], config) if words else None
+        beside = timed(words, config) if words else None
     except subprocess.CalledProcessError:
         beside = None
     found = [_against("analyze of 1 GB", ours, bare, None, f"{size / 1e6:,.0f} MB")]
     for name, run in (("analyze", ours), ("cost", sums)):
         if beside is not None:
             ratio = run.seconds / beside.seconds
-            note = f"{run.seconds:.1f} s; {_CCUSAGE} {beside.seconds:.1f} s, tokens only"
+            note = f"{run.seconds:.1f} s; ccusage {beside.seconds:.1f} s, tokens only"
             found.append(Figure(f"{name} of 1 GB beside ccusage", ratio, "x", 1.0, "lower", "ccusage", ratio, note))
     return found
-
-
-def _ccusage(folder: Path) -> list[str]:
-    """The command that runs it; nothing where it is not there and cannot be fetched."""
-    npm = shutil.which("npm")
-    place = folder / "npm"
-    if npm is None:
-        return []
-    words = [npm, "install", "--silent", "--prefix", str(place), _CCUSAGE]
-    try:
-        done = subprocess.run(words, capture_output=True, check=False, timeout=120)
-    except subprocess.TimeoutExpired:
-        return []
-    return [str(place / "node_modules" / ".bin" / "ccusage")] if done.returncode == 0 else []
 
 
 def _bare(logs: Path) -> None:
@@ -160,20 +137,9 @@ def _grow(logs: Path) -> None:
         file.write(b'{"type":"system","subtype":"informational","uuid":"ffffffff-0000-4000-8000-000000000000"}\n')
 
 
-def _nooscope(home: Path, *words: str) -> _Run:
+def _nooscope(home: Path, *words: str) -> Spent:
     code = "import sys; from tui.cli import main; sys.exit(main())"
     home.mkdir(parents=True, exist_ok=True)
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
     places = {name: str(home / name.lower()) for name in names}
-    return _timed([sys.executable, "-c", code, *words], places)
-
-
-def _timed(words: list[str], more: dict[str, str]) -> _Run:
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | more
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment)
-    seconds = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return _Run(seconds, spent)
+    return timed([sys.executable, "-c", code, *words], places)
