@@ -333,6 +333,8 @@ class Installer:
                 raise HooksRefused(f"{file.path} already exists and is not from nooscope; move it away first")
             if project is not None and not file.path.resolve().is_relative_to(project.resolve()):
                 raise HooksRefused(f"{file.path} leads out of the project; nothing was changed")
+            now = read_settings_file(file.path) or b""
+            statusline = statusline or str(self._line(project)).encode() in now  # one installed before stays
             line_program = self._line(project) if statusline else None
             content, line = self._content(file, left.content, line_program)
             if line and project is not None:

@@ -264,6 +264,18 @@ def test_indentation_is_kept() -> None:
     assert settings_file.settings_bytes({"a": 1}, None) == b'{\n  "a": 1\n}\n'
 
 
+def test_installing_again_keeps_a_status_line(tmp_path: Path) -> None:
+    one, mine = installer(tmp_path), settings_of("claude", tmp_path)
+    one.install(HOOKS["claude"], "observe", statusline=True)
+    line = json.loads(mine.read_text())["statusLine"]
+    one.install(HOOKS["claude"], "guard")
+    assert json.loads(mine.read_text())["statusLine"] == line
+    one.uninstall(HOOKS["claude"])
+    assert not mine.exists()
+    one.install(HOOKS["claude"], "guard")
+    assert "statusLine" not in json.loads(mine.read_text())
+
+
 def test_a_projects_status_line_is_never_run_by_ours(tmp_path: Path) -> None:
     """It would also be run for every other project, where the person installed a status line for all."""
     one, project = installer(tmp_path), tmp_path / "project"
