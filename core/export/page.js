@@ -165,6 +165,7 @@
     text($("why"), why || "");
     $("status").dataset.level = col.level[at];
     text($("asked"), asked[at] < 0 ? "nothing yet" : line(asked[at]) + ago(asked[at]));
+    text($("call"), doing[at] >= 0 && outcome(doing[at]) === "pending" ? "now" : "last");
     text($("doing"), doing[at] < 0 ? "nothing yet" : (SIGNS[outcome(doing[at])] || "") + " " + line(doing[at]));
     const bad = failed[at];
     text($("failed"), bad < 0 ? "nothing yet" : "✗ " + col.what[bad] + (col.line[bad][1] ? ": " + col.line[bad][1] : "") + ago(bad));

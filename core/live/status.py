@@ -319,7 +319,7 @@ def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -
     if ending == "gave up":
         return Status("gave up", 2 if not stale else 0, since, "could not do it", words=sentence, ending=ending)
     if ending in ("partial", "offer"):
-        why = "finished in part" if ending == "partial" else "finished; offers"
+        why = "finished in part" if ending == "partial" else "finished, with an offer"
         return Status("done", level, since, why, words=sentence, ending=ending)
     why = "finished, waiting for you" if sure else "answered (this log does not mark the end of a turn)"
     return Status("done", level, since, why, ending=ending)

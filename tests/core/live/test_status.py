@@ -104,7 +104,7 @@ QUOTE = "Should I drop it?"
         (SURE, TurnEnding("question", QUOTE), "needs you", f"asks: “{QUOTE}”"),
         (LOOSE, TurnEnding("question", QUOTE), "may need you", f"asks: “{QUOTE}”"),
         (SURE, TurnEnding("offer", QUOTE), "may need you", f"finished, and offers to go on: “{QUOTE}”"),
-        (SURE, TurnEnding("offer", QUOTE, optional=True), "done", f"finished; offers: “{QUOTE}”"),
+        (SURE, TurnEnding("offer", QUOTE, optional=True), "done", f"finished, with an offer: “{QUOTE}”"),
         (SURE, TurnEnding("gave up", "No."), "gave up", "could not do it: “No.”"),
         (SURE, TurnEnding("partial", "No."), "done", "finished in part: “No.”"),
         (SURE, TurnEnding("done", "Yes."), "done", "finished, waiting for you"),
