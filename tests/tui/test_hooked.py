@@ -40,7 +40,7 @@ class Link(IntakeLink):
         pass
 
     def tell(self, session: str, **signs: object) -> None:
-        self.board = HookBoard(self.board.version + 1, True, {session: HookSigns(**signs)})  # type: ignore[arg-type]
+        self.board = HookBoard(self.board.version + 1, True, {session: HookSigns(**{"heard": 1.0, **signs})})  # type: ignore[arg-type]
         self.show(self.board)
 
     def decide(self, number: int, choice: str, reason: str = "", *_: object) -> str:
@@ -255,10 +255,10 @@ def test_why_nothing_can_be_told(link: Link) -> None:
     assert "serves hooks" in obstacle(HookSigns(mode="guard"), settings, link)
     link.tell("s", mode="guard")
     assert "has not called a hook yet" in obstacle(None, settings, link)
-    assert "only observe" in obstacle(HookSigns(), settings, link)
+    assert "only observe" in obstacle(HookSigns(heard=1.0), settings, link)
     off = with_value(settings, "response.advice.level", "off")
-    assert "is off" in obstacle(HookSigns(mode="advise"), off, link)
-    assert obstacle(HookSigns(mode="advise"), settings, link) == ""
+    assert "is off" in obstacle(HookSigns(heard=1.0, mode="advise"), off, link)
+    assert obstacle(HookSigns(heard=1.0, mode="advise"), settings, link) == ""
 
 
 @pytest.fixture

@@ -18,17 +18,6 @@ from tui.screens.main import MainScreen
 class Narrator(Static):
     """The line at the bottom: what is to be noticed at the playhead."""
 
-    DEFAULT_CSS = """
-    Narrator {
-        height: auto;
-        max-height: 3;
-        padding: 0 1;
-        background: $primary 20%;
-        color: $foreground;
-        text-style: bold;
-    }
-    """
-
     view: var[View | None] = var(None)
 
     def __init__(self, sample: Sample, note: str = "") -> None:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import work
+from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -41,18 +42,7 @@ _SPEAKERS = {"asked": "you", "said": "agent", "call": "call", "result": "result"
 class WordSearchScreen(LeftOnce[None]):
     """A search line, and the matches below it, the latest first."""
 
-    DEFAULT_CSS = """
-    WordSearchScreen {
-        layout: vertical;
-        background: $background;
-        & Input, & Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
-        & #found { height: auto; max-height: 3; padding: 0 1; color: $quiet; }
-        & OptionList, & OptionList:focus {
-            height: 1fr; border: none; padding: 0; background: $background;
-            & > .option-list--option { padding: 0 1; }
-        }
-    }
-    """
+    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("row.down", "into_list", "choose", "Go to the list", show=True),
