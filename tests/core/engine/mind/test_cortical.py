@@ -43,7 +43,7 @@ def percept(
     failures: float = 0.0,
     signals: tuple[Signal, ...] = (),
     events: int = 10,
-    failed: int = 1,
+    failed: int = 2,
     recovered: bool = False,
 ) -> Percept:
     return Percept(
