@@ -14,7 +14,6 @@ from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
-from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 
 Scope = Literal["built-in", "user", "project"]
@@ -199,6 +198,8 @@ class ProfileFiles(NamedTuple):
 
         Of a table that the file contains, only rows that differ from the start are changed.
         """
+        from core.settings.toml_text import with_values
+
         path = self.file(scope)
         if scope == "project":
             refuse_foreign(edits)
