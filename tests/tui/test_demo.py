@@ -62,7 +62,7 @@ def test_a_story_is_chosen_by_its_name_or_the_beginning_of_it() -> None:
     assert find_sample("look").name == "lookalike"
     with pytest.raises(UsageError, match="available: stuck, shift, storm, silence"):
         find_sample("s")
-    with pytest.raises(UsageError, match="'opera' is not a story; there are flow, stuck"):
+    with pytest.raises(UsageError, match="'opera' is not a demo; available: flow, stuck"):
         find_sample("opera")
 
 
