@@ -81,8 +81,6 @@ _CUTS = 32  # Compactions of which what stood is remembered until it is asked fo
 class Latency:
     """Seconds that steps took."""
 
-    __slots__ = ("longest", "steps", "total")
-
     def __init__(self) -> None:
         self.steps = 0
         self.total = 0.0

@@ -254,13 +254,11 @@ def _alive(pid: int, start: str) -> bool:
         return not start or not start.isdecimal() or fields[19] == start
     except (OSError, IndexError):
         pass
-    if Path("/proc/self/stat").exists():
-        return False
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+    with suppress(OSError):
+        if not Path("/proc/self/stat").exists():
+            os.kill(pid, 0)
+            return True
+    return False
 
 
 def first_hand(board: HookBoard, sessions: Mapping[str, ClaudeSession]) -> HookBoard:

@@ -37,25 +37,6 @@ class StatusTracker:
     An event costs a few comparisons; what it remembers is bounded by the agents in trouble.
     """
 
-    __slots__ = (
-        "_final",
-        "_flow",
-        "_stuck",
-        "before_end",
-        "close",
-        "closed",
-        "end",
-        "endings",
-        "events",
-        "last",
-        "prompted",
-        "synthetic",
-        "turn",
-        "turns",
-        "untold",
-        "work",
-    )
-
     def __init__(self, final: Sequence[str]) -> None:
         self._final = frozenset(final)
         self._stuck: dict[str, float] = {}
@@ -412,8 +393,6 @@ def _says(track: Track, column: str, start: int, stop: int) -> NDArray[np.bool_]
 
 class NeedReader:
     """Reads the words of a need from the log, once for each need."""
-
-    __slots__ = ("_known", "last_turn")
 
     def __init__(self) -> None:
         self.last_turn: Turn | None = None  # The main agent's last answer.
