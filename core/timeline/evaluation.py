@@ -53,18 +53,6 @@ class Ranking:
         samples = np.random.default_rng(_SEED).integers(0, len(task_names), (_DRAWS, len(task_names)))
         self._draws = np.array([np.bincount(row, minlength=len(task_names)) for row in samples], float).T
 
-    @property
-    def models(self) -> int:
-        """How many models have both resolved and unresolved runs."""
-        return len(self._groups)
-
-    def auc(self, values: Floats) -> float:
-        """Return the AUC for failing; 0.5 if no model has both kinds of runs."""
-        areas = [
-            float(weighted_auc(values[rows], self._failed[rows], np.ones((len(rows), 1)))[0]) for rows in self._groups
-        ]
-        return float(np.mean(areas)) if areas else 0.5
-
     def rank(self, values: Floats) -> Ranked | None:
         """Return the AUC for failing and its interval; None if no model has both kinds of runs."""
         if not self._groups:

@@ -36,9 +36,8 @@ FEWEST = 8  # Labels of either kind that are needed.
 HOLD = 30.0  # The ridge that holds weights at the shipped ones; chosen on labelled runs of agents left out.
 SURE = 2.0  # Standard errors by which the loss on sessions left out has to fall.
 LEAST = 0.005  # The smallest mean fall of the loss that counts.
-FALSE_ALARM = (
-    5.0  # An alarm in a share of the good sessions costs as much as missing so many times that share of the bad ones.
-)
+# An alarm in a share of the good sessions costs as much as missing so many times that share of the bad ones.
+FALSE_ALARM = 5.0
 HOLD_LIMIT = 3.0  # What doubling or halving a limit costs, in sessions.
 _HIGHEST = 64  # The highest limit that is tried.
 _STEPS = 12

@@ -94,6 +94,8 @@ class Detector(Stateful):
     """Count towards a limit; subclasses decide what counts and what starts the count again."""
 
     STATE: ClassVar[Sequence[str | KeptField]] = ("count", "limit", "began_at", "subject", "tool")
+    TABLES: ClassVar[tuple[str, ...]] = ()  # What grows, up to `_size` entries.
+    _size = 0
     period = 0
 
     def __init__(self, limit: int) -> None:
@@ -137,9 +139,12 @@ class Detector(Stateful):
             self.limit = max(_FEWEST, self._limit + self.patience) if tool_limit else _NEVER
 
     def restored(self) -> None:
-        """Measure what has not begun by these settings."""
+        """Measure what has not begun by these settings, and keep no more than they allow."""
         if not self.count:
             self.limit = self._limit
+        for table in [getattr(self, name) for name in self.TABLES]:
+            for key in list(table)[: max(0, len(table) - self._size)]:
+                del table[key]
 
 
 Key = tuple[int, int]  # A call and its result.
@@ -385,6 +390,8 @@ class Oscillation(Detector):
         "_quiet",
     )
 
+    TABLES = ("_edits", "_written")
+
     def __init__(self, settings: OscillationSettings) -> None:
         self._size = settings.kept
         self._linger = settings.linger
@@ -432,18 +439,13 @@ class Oscillation(Detector):
         """Say which file goes back and forth."""
         return f"{self.subject} edited back and forth {self.count} times"
 
-    def restored(self) -> None:
-        """Keep no more than these settings allow."""
-        super().restored()
-        for table in (self._edits, self._written):
-            for key in list(table)[: max(0, len(table) - self._size)]:
-                del table[key]  # type: ignore[arg-type]
-
 
 class Stalled(Detector):
     """Calls that bring nothing new: no new file, no new result, no new edit, no check with another answer."""
 
     STATE = (*Detector.STATE, byte_queue("_window", bool), keyed("_known"), mapped("_answers"))
+
+    TABLES = ("_known", "_answers")
 
     def __init__(self, settings: StalledSettings) -> None:
         self._size = settings.kept
@@ -506,13 +508,6 @@ class Stalled(Detector):
     def describe(self) -> str:
         """Say how many of the last calls brought nothing."""
         return f"{self.count} of the last {self._window_size} calls brought nothing new"
-
-    def restored(self) -> None:
-        """Keep no more than these settings allow."""
-        super().restored()
-        for table in (self._known, self._answers):
-            for key in list(table)[: max(0, len(table) - self._size)]:
-                del table[key]  # type: ignore[arg-type]
 
 
 def _write_announced(rows: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:

@@ -46,11 +46,9 @@ _WORDS: dict[str, tuple[str, str]] = {
     "changes": ("1 edit of an existing file", "{n} edits of existing files"),
     "changed_files": ("1 file changed", "{n} files changed"),
     "failures": ("1 call failed", "{n} calls failed"),
-    "failures_in_a_row": ("the last action failed", "{n} failures in a row"),
     "same_error": ("1 error seen before", "{n} errors seen before"),
     "failed_edits": ("1 edit failed", "{n} edits failed"),
     "failed_reads": ("1 read failed", "{n} reads failed"),
-    "same_result": ("1 call again, same result", "{n} calls again, same result"),
     "rereads": ("1 file read again in vain", "{n} files read again in vain"),
     "new_files": ("1 new file touched", "{n} new files touched"),
     "checks_passed": ("1 edit checked and passed", "{n} edits checked and passed"),
@@ -61,7 +59,6 @@ _WORDS: dict[str, tuple[str, str]] = {
     "since_run": ("1 action since a command", "{n} actions since a command"),
     "failures_since_edit": ("1 failure since a good edit", "{n} failures since a good edit"),
     "edits_recent": ("1 edit in the last ten actions", "{n} edits in the last ten actions"),
-    "stale_recent": ("1 stale result among the last ten", "{n} stale results among the last ten"),
     "words_of_checking": ("1 phrase of good runs", "{n} phrases of good runs"),
     "words_of_doubt": ("1 phrase of failing runs", "{n} phrases of failing runs"),
 }
@@ -69,18 +66,15 @@ _WORDS: dict[str, tuple[str, str]] = {
 _AGAINST = frozenset(
     (
         "failures",
-        "failures_in_a_row",
         "same_error",
         "failed_edits",
         "failed_reads",
-        "same_result",
         "rereads",
         "edits_since_pass",
         "since_good_edit",
         "since_change",
         "since_run",
         "failures_since_edit",
-        "stale_recent",
         "words_of_doubt",
     )
 )
@@ -114,8 +108,8 @@ class OutlookReading(Struct, frozen=True):
 
     def words_beside(self, *words: str) -> str:
         """How it goes, without contradicting the status, state or regime beside it."""
-        troubles = [_TROUBLES[word] for word in words if word in _TROUBLES] if self.direction == "better" else []
-        return troubles[0] if troubles else DIRECTION_WORDS[self.direction]
+        troubles = _TROUBLES if self.direction == "better" else {}
+        return next((troubles[word] for word in words if word in troubles), DIRECTION_WORDS[self.direction])
 
     def sentences_beside(self, *words: str) -> tuple[str, ...]:
         """The read-out in words: how it goes, what counts most, and last the odds and where they come from."""
