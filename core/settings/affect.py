@@ -42,9 +42,7 @@ class FieldSettings(Group):
 
     rest: Annotated[float, _rest("Value it returns to when nothing happens.")] = 0.5
     floor: Annotated[float, Spec("Lowest value it may take; never mute.", 0, 0.25, 0.01, project=higher(0.25))] = 0.05
-    ceiling: Annotated[
-        float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=lower(0.75))
-    ] = 0.95
+    ceiling: Annotated[float, Spec("Highest value; never absolute.", 0.75, 1, 0.01, project=lower(0.75))] = 0.95
     time_constant: Annotated[float, _tau("Seconds in which a deviation fades to about a third.")] = 600.0
     slowest: Annotated[float, Spec("How many times stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = (
         4.0
@@ -56,17 +54,11 @@ class FieldSettings(Group):
     on_novelty: Annotated[float, _gain_spec("Raw change at full novelty that paid off before.")] = 0.0
     on_uncertainty: Annotated[float, _gain_spec("Raw change at full uncertainty.")] = 0.0
     on_success: Annotated[float, _gain_spec("Raw change at a full success.")] = 0.0
-    triggers: Annotated[
-        tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=FEWER)
-    ] = TRIGGERS
-    authority: Annotated[
-        tuple[Authority, ...], Spec("Agents that may change it; all others are refused.", project=FEWER)
-    ] = AUTHORITIES
+    triggers: Annotated[tuple[Trigger, ...], Spec("Causes that may change it; no others.", project=FEWER)] = TRIGGERS
+    authority: Annotated[tuple[Authority, ...], Spec("Agents that may change it.", project=FEWER)] = AUTHORITIES
     inherits: Annotated[Mask, Spec("How a sub-agent takes it over from its parent.")] = "attenuated"
     returns: Annotated[Mask, Spec("How a parent takes it back from a sub-agent.")] = "excluded"
-    contagion_limit: Annotated[
-        float, Spec("Maximum change by other agents within a window.", 0, 0.5, 0.01, project=lower(0))
-    ] = 0.15
+    contagion_limit: Annotated[float, Spec("Maximum change by other agents.", 0, 0.5, 0.01, project=lower(0))] = 0.15
 
 
 class UncertaintySettings(FieldSettings):
@@ -120,13 +112,9 @@ class EscalationSettings(FieldSettings):
     rest: Annotated[float, _rest("Low, as without pressure nobody need be asked.")] = 0.3
     time_constant: Annotated[float, _tau("Five minutes, about as long as a push lasts.")] = 300.0
     rate_limit: Annotated[float, _rate("Wide, as help that comes late does not help.", PERSON)] = 0.1
-    ceiling: Annotated[float, Spec("Highest value it may take; never absolute.", 0.75, 1, 0.01, project=PERSON)] = 0.95
-    triggers: Annotated[
-        tuple[Trigger, ...], Spec("Causes that may change it; all others are refused.", project=PERSON)
-    ] = TRIGGERS
-    authority: Annotated[
-        tuple[Authority, ...], Spec("Agents that may change it; all others are refused.", project=PERSON)
-    ] = AUTHORITIES
+    ceiling: Annotated[float, Spec("Highest value; never absolute.", 0.75, 1, 0.01, project=PERSON)] = 0.95
+    triggers: Annotated[tuple[Trigger, ...], Spec("Causes that may change it; no others.", project=PERSON)] = TRIGGERS
+    authority: Annotated[tuple[Authority, ...], Spec("Agents that may change it.", project=PERSON)] = AUTHORITIES
     on_competing: Annotated[float, _gain_spec("Objectives that compete are the person's to rank.")] = 0.04
     on_pressure: Annotated[float, _gain_spec("Pressure is its own subject, so the largest gain.")] = 0.1
     on_success: Annotated[float, _gain_spec("With success the reason to ask goes away.")] = -0.04
@@ -172,9 +160,7 @@ class ObservationSettings(Group):
 
     least_failures: Annotated[float, Spec("Failures in a row that make a pattern.", 1, 10, 0.5)] = 2.0
     full_failures: Annotated[float, Spec("Failures in a row at full intensity.", 1, 30, 0.5)] = 5.0
-    forgiveness: Annotated[
-        float, Spec("Share of a failure streak an ordinary successful command clears.", 0, 1, 0.05)
-    ] = 0.5
+    forgiveness: Annotated[float, Spec("Share of a failure streak a successful command clears.", 0, 1, 0.05)] = 0.5
     edits: Annotated[int, Spec("Recent edits among which files are counted.", 2, 64, 1)] = 10
     least_files: Annotated[int, Spec("Files among recent edits before objectives compete.", 1, 64, 1)] = 4
     cadence: Annotated[float, Spec("Prompts closer together than this count as time pressure.", 1, 3600, 5, "s")] = 60.0
@@ -214,9 +200,7 @@ class QuarantineSettings(Group):
     """When affect is too volatile to be passed on or trusted."""
 
     window: Annotated[float, Spec("Stretch of time over which changes are summed.", 30, 7200, 30, "s")] = 300.0
-    enter: Annotated[
-        float, Spec("Volatility above which quarantine begins.", 0.045, 2, 0.005, "1/min", project=lower(0.045))
-    ] = 0.06
+    enter: Annotated[float, Spec("Quarantine begins above it.", 0.045, 2, 0.005, "1/min", project=lower(0.045))] = 0.06
     release: Annotated[float, Spec("Volatility below which quarantine ends.", 0.005, 0.04, 0.005, "1/min")] = 0.035
 
 
@@ -254,9 +238,7 @@ class InheritanceSettings(Group):
 class NoiseSettings(Group):
     """Bounded, seeded variation of raw updates."""
 
-    amplitude: Annotated[
-        float, Spec("Largest noise on a raw update; 0 turns it off.", 0, 0.05, 0.005, project=lower(0))
-    ] = 0.0
+    amplitude: Annotated[float, Spec("Largest noise on an update; 0 for none.", 0, 0.05, 0.005, project=lower(0))] = 0.0
 
 
 class LineageSettings(Group):

@@ -38,9 +38,7 @@ class NarratorSettings(Group):
         Spec("Large models, tried in order: `anthropic claude-sonnet-4-5`; the key is in ANTHROPIC_API_KEY."),
     ] = ()
     money: Annotated[float, Spec("Daily budget for prose on this machine, per UTC day.", 0, 1000, 0.1, "$")] = 0.5
-    tokens: Annotated[
-        int, Spec("Tokens for prose on this machine, per UTC day.", 0, 1_000_000_000, 10_000, "tokens")
-    ] = 200_000
+    tokens: Annotated[int, Spec("Tokens for prose per UTC day, here.", 0, 1_000_000_000, 10_000, "tokens")] = 200_000
     answer: Annotated[int, Spec("Maximum length of an answer.", 50, 8000, 50, "tokens")] = 600
     facts: Annotated[int, Spec("Maximum number of facts sent with one request.", 5, 500, 5)] = 60
     timeout: Annotated[float, Spec("Time after which a request is abandoned.", 0.2, 300, 1, "s")] = 20.0
@@ -56,6 +54,4 @@ class ExtensionSettings(Group):
     """Installed extensions, and the limits of their failures."""
 
     faults: Annotated[int, Spec("Faults after which an extension is switched off for the run.", 1, 1000, 1)] = 3
-    bus: Annotated[
-        int, Spec("Events that may wait for a slow subscriber before the oldest is dropped.", 1, 1_000_000, 100)
-    ] = 10_000
+    bus: Annotated[int, Spec("Events a slow subscriber may be behind; older ones drop.", 1, 1_000_000, 100)] = 10_000

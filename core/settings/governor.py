@@ -72,17 +72,11 @@ class ProfileSettings(Group):
         0.03
     )
     max_risk: Annotated[float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))] = 0.85
-    max_exploration: Annotated[
-        float, Spec("Exploration at which it halts; above 1 never.", 0.1, 2, 0.01, project=lower(0.6))
-    ] = 0.99
-    max_steps: Annotated[
-        int, Spec("Steps after which the fuse ends every episode.", 5, 100_000, 10, "steps", project=lower(100))
-    ] = 1000
+    max_exploration: Annotated[float, Spec("Exploration limit; above 1 none.", 0.1, 2, 0.01, project=lower(0.6))] = 0.99
+    max_steps: Annotated[int, Spec("Steps that end an episode.", 5, 100_000, 10, "steps", project=lower(100))] = 1000
     stagnation_floor: Annotated[float, Spec("Effort at or below which stagnation halts.", 0, 1, 0.01)] = 0.2
     stagnation_effort_scale: Annotated[float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)] = 0.5
-    stagnation_persistence_scale: Annotated[
-        float, Spec("Factor on granted persistence during stagnation.", 0, 1, 0.05)
-    ] = 0.5
+    stagnation_persistence_scale: Annotated[float, Spec("Factor on persistence in stagnation.", 0, 1, 0.05)] = 0.5
     effort_dip: Annotated[float, Spec("Effort below which recovering begins.", 0, 1, 0.01)] = 0.3
     persistence_dip: Annotated[float, Spec("Persistence below which recovering begins.", 0, 1, 0.01)] = 0.3
     inertia: Annotated[float, Spec("Share of the old budget that each step keeps.", 0.01, 0.99, 0.01)] = 0.85
@@ -104,9 +98,9 @@ class InputSettings(Group):
     rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
     repeated: Annotated[float, Spec("Reward of a call repeated with the same result.", -1, 0, 0.05)] = -0.2
     destructive: Annotated[float, Spec("Danger of a command that destroys something.", 0, 1, 0.05)] = 1.0
-    privileged: Annotated[
-        float, Spec("Danger of a command that runs with more rights or stops processes.", 0, 1, 0.05)
-    ] = 0.5
+    privileged: Annotated[float, Spec("Danger of a command with more rights or that stops processes.", 0, 1, 0.05)] = (
+        0.5
+    )
     outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
     loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = 16
     loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4

@@ -12,12 +12,10 @@ class HostsSettings(Group):
 
     keep: Annotated[float, Spec("The stream deletes events older than this.", 0.01, 3650, 1, "days")] = 30.0
     most: Annotated[
-        float, Spec("The stream deletes its oldest events beyond this size; 0 means no limit.", 0, 1e7, 100, "MB")
+        float, Spec("Size beyond which the stream deletes its oldest events; 0: none.", 0, 1e7, 100, "MB")
     ] = 0.0
     replicas: Annotated[int, Spec("Servers of a NATS cluster that store each event.", 1, 5, 1)] = 1
-    window: Annotated[
-        float, Spec("Time within which the server drops an event that is sent twice.", 1, 86_400, 10, "s")
-    ] = 120.0
+    window: Annotated[float, Spec("Time within which a repeated event is dropped.", 1, 86_400, 10, "s")] = 120.0
     within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
     batch: Annotated[int, Spec("Events sent before waiting for answers.", 1, 10_000, 50)] = 500
     sign: Annotated[float, Spec("Time between two heartbeats of a host.", 0.5, 600, 1, "s")] = 10.0
@@ -40,20 +38,14 @@ class LineSettings(Group):
         int,
         Spec("How much of a file's beginning is looked at to recognise its format.", 4096, 1024 * 1024, 4096, "bytes"),
     ] = 65_536
-    faults: Annotated[
-        int, Spec("How many faults of a log are kept in full; the rest are only counted.", 1, 10_000, 10)
-    ] = 100
+    faults: Annotated[int, Spec("Faults of a log kept in full; others are only counted.", 1, 10_000, 10)] = 100
 
 
 class FollowSettings(Group):
     """How growing logs are watched."""
 
-    poll: Annotated[
-        float, Spec("How often files are checked if the system does not report changes.", 0.05, 60, 0.05, "s")
-    ] = 0.5
-    debounce: Annotated[
-        float, Spec("How long announced changes are gathered before a file is read.", 0.0, 2, 0.01, "s")
-    ] = 0.02
+    poll: Annotated[float, Spec("How often files are checked without change reports.", 0.05, 60, 0.05, "s")] = 0.5
+    debounce: Annotated[float, Spec("Delay between a reported change and reading.", 0.0, 2, 0.01, "s")] = 0.02
     active_within: Annotated[
         float, Spec("A session counts as active if its log is this recent, by its own clock.", 5, 86_400, 5, "s")
     ] = 300.0

@@ -15,9 +15,7 @@ class RepeatSettings(Group):
 
     enabled: Annotated[bool, Spec("Detect identical calls with identical results.", project=ON)] = True
     times: Annotated[int, Spec("Times one call repeats in a row before it is a loop.", 2, 100, 1, project=lower(3))] = 6
-    rounds: Annotated[
-        int, Spec("Times a round of several calls repeats before it is a loop.", 2, 100, 1, project=lower(2))
-    ] = 4
+    rounds: Annotated[int, Spec("Repeats of a round of calls that make a loop.", 2, 100, 1, project=lower(2))] = 4
     longest: Annotated[int, Spec("Calls in the longest round that is detected.", 1, 6, 1)] = 6
 
 
@@ -26,7 +24,7 @@ class FailingSettings(Group):
 
     enabled: Annotated[bool, Spec("Detect calls that keep failing.", project=ON)] = True
     times: Annotated[
-        int, Spec("Failures without a good edit or check before they are a loop.", 2, 100, 1, project=lower(3))
+        int, Spec("Failures that make a loop without a good edit or check.", 2, 100, 1, project=lower(3))
     ] = 12
     linger: Annotated[int, Spec("Calls without a failure after which the loop is over.", 1, 100, 1)] = 10
 
@@ -35,9 +33,7 @@ class OscillationSettings(Group):
     """Edits that undo one another."""
 
     enabled: Annotated[bool, Spec("Detect edits that undo one another.", project=ON)] = True
-    flips: Annotated[
-        int, Spec("Times an edit is undone or redone before it is a loop.", 1, 100, 1, project=lower(2))
-    ] = 3
+    flips: Annotated[int, Spec("Times an edit is undone or redone that make a loop.", 1, 100, 1, project=lower(2))] = 3
     kept: Annotated[int, Spec("Edits remembered at a time.", 4, 512, 4)] = 64
     linger: Annotated[int, Spec("Calls after the last undone edit until the loop is over.", 1, 100, 1)] = 10
 
@@ -78,11 +74,9 @@ class LoopSettings(Group):
     rework: ReworkSettings = ReworkSettings()
     stalled: StalledSettings = StalledSettings()
     growth: Annotated[
-        float, Spec("Report a loop again when its count has grown by this factor.", 1.1, 10, 0.1, project=lower(1.5))
+        float, Spec("Growth of its count that reports a loop again.", 1.1, 10, 0.1, project=lower(1.5))
     ] = 2.0
     cooldown: Annotated[
-        float, Spec("Seconds before a loop that comes back is reported again.", 0, 7200, 10, "s", project=lower(60))
+        float, Spec("Time before the same loop is reported again.", 0, 7200, 10, "s", project=lower(60))
     ] = 300.0
-    tools: Annotated[
-        dict[str, dict[DetectorName, Limit]], Spec("Limits for a tool or program, by detector; 0 never reports.")
-    ] = {}
+    tools: Annotated[dict[str, dict[DetectorName, Limit]], Spec("Limits per tool and detector; 0 never reports.")] = {}

@@ -58,19 +58,17 @@ class StimulusSettings(Group):
 
     streak: Annotated[int, Spec("Failures in a row that make an error streak.", 2, 20, 1, project=lower(2))] = 3
     repeats: Annotated[
-        int, Spec("Identical calls with identical results that count as repeating.", 2, 50, 1, project=lower(2))
+        int, Spec("Identical calls and results that count as repeating.", 2, 50, 1, project=lower(2))
     ] = 3
     repeat_memory: Annotated[int, Spec("How many different calls are remembered.", 1, 256, 1)] = 16
-    burn_factor: Annotated[
-        float, Spec("Multiple of a turn's usual token use that counts as a spike.", 1.5, 50, 0.5, project=lower(2))
-    ] = 3.0
-    burn_floor: Annotated[
-        int, Spec("Turns with fewer tokens than this never count as spikes.", 0, 1000000, 1000, "tokens")
-    ] = 20000
+    burn_factor: Annotated[float, Spec("Multiple of usual tokens that is a spike.", 1.5, 50, 0.5, project=lower(2))] = (
+        3.0
+    )
+    burn_floor: Annotated[int, Spec("Turns with fewer tokens are never spikes.", 0, 1000000, 1000, "tokens")] = 20000
     burn_smoothing: Annotated[float, Spec("How fast the usual token use of a turn adapts.", 0.01, 1, 0.01)] = 0.1
     burn_warmup: Annotated[int, Spec("Turns before a spike can be detected.", 1, 100, 1)] = 5
     context_near: Annotated[
-        float, Spec("Share of the way to compaction that counts as near.", 0.3, 1, 0.01, project=lower(0.5))
+        float, Spec("Share of the way that is near to compaction.", 0.3, 1, 0.01, project=lower(0.5))
     ] = 0.85
     urgency: UrgencySettings = UrgencySettings()
 
@@ -106,9 +104,7 @@ class HabituationSettings(Group):
     collect_every: Annotated[int, Spec("Gamma ticks between two clean-ups.", 1, 10000, 10, "ticks")] = 100
     faded: Annotated[float, Spec("Exposure below which a pattern is dropped.", 0.0001, 0.5, 0.005)] = 0.01
     familiar: Annotated[int, Spec("How many of the most familiar patterns are shown.", 0, 50, 1)] = 5
-    patterns: Annotated[
-        int, Spec("Maximum number of patterns; the one unseen longest is dropped first.", 16, 16384, 16)
-    ] = 2048
+    patterns: Annotated[int, Spec("Maximum number of patterns; the oldest is dropped first.", 16, 16384, 16)] = 2048
 
 
 class SleepSettings(Group):
@@ -230,9 +226,7 @@ class FailureTrigger(TriggerSettings):
 class ContextTrigger(TriggerSettings):
     """The context is nearly full."""
 
-    least: Annotated[
-        float, Spec("Share of the way to compaction that triggers it.", 0, 1, 0.01, project=lower(0.5))
-    ] = 0.85
+    least: Annotated[float, Spec("Share of the way to compaction for it.", 0, 1, 0.01, project=lower(0.5))] = 0.85
     refire: Annotated[float, Spec("Time before it may fire again.", 0, 86400, 5, "s", project=lower(60))] = 300.0
 
 
@@ -247,9 +241,7 @@ class BurnTrigger(TriggerSettings):
     """Tokens burn much faster than usual."""
 
     resolution: Annotated[Literal["gamma", "theta"], Spec("A quick look, or a full pass.")] = "gamma"
-    least: Annotated[
-        float, Spec("Multiple of the usual token use that triggers it.", 1, 1000, 0.5, project=lower(2))
-    ] = 3.0
+    least: Annotated[float, Spec("Multiple of usual token use for it.", 1, 1000, 0.5, project=lower(2))] = 3.0
     refire: Annotated[float, Spec("Time before it may fire again.", 0, 86400, 5, "s", project=lower(20))] = 60.0
 
 

@@ -18,9 +18,7 @@ class MoodSettings(Group):
     rate_neutral: Annotated[float, Spec("Event rate at which arousal is neutral.", 1, 120, 1, "events/min")] = 12.0
     rate_window: Annotated[float, Spec("How slowly the measured event rate follows.", 5, 600, 5, "s")] = 60.0
     urgency_weight: Annotated[float, Spec("How much the most urgent stimulus adds to arousal.", 0, 1, 0.05)] = 0.6
-    choice_smoothing: Annotated[
-        float, Spec("Weight of the newest edit in the share of self-chosen edits.", 0.01, 1, 0.01)
-    ] = 0.1
+    choice_smoothing: Annotated[float, Spec("Weight of the newest edit in self-chosen edits.", 0.01, 1, 0.01)] = 0.1
     prompted_calls: Annotated[int, Spec("Calls right after a prompt that count as the person's choice.", 0, 20, 1)] = 1
     dead_zone: Annotated[float, Spec("How far an axis must cross zero before the emotion changes.", 0, 0.5, 0.01)] = (
         0.05
@@ -75,17 +73,13 @@ class ForecastSettings(Group):
     prior_failure: Annotated[float, Spec("Failure share assumed before anything was seen.", 0.01, 0.99, 0.01)] = 0.15
     prior_weight: Annotated[float, Spec("How many calls the assumed failure share is worth.", 0.5, 50, 0.5)] = 2.0
     class_weight: Annotated[float, Spec("Calls of one kind before its own rate counts half.", 0.5, 50, 0.5)] = 2.0
-    context_weight: Annotated[
-        float, Spec("Calls after the same outcomes before their rate counts half.", 0.5, 50, 0.5)
-    ] = 4.0
+    context_weight: Annotated[float, Spec("Calls after which the rate of a context counts half.", 0.5, 50, 0.5)] = 4.0
     lean: Annotated[float, Spec("How far a chance below that of all calls is drawn towards it.", 0, 1, 0.05)] = 0.25
     least: Annotated[float, Spec("Lowest predicted chance of failing.", 0, 0.5, 0.01)] = 0.06
     memory: Annotated[int, Spec("Calls after which a table halves its counts and so forgets.", 8, 1024, 8)] = 64
     classes: Annotated[int, Spec("How many kinds of call are kept; the one unused longest is dropped.", 4, 512, 4)] = 64
     smoothing: Annotated[float, Spec("Weight of the newest score in the accuracy shown.", 0.005, 1, 0.005)] = 0.05
-    slow_smoothing: Annotated[
-        float, Spec("Weight of the newest score in the accuracy compared with.", 0.001, 1, 0.001)
-    ] = 0.01
+    slow_smoothing: Annotated[float, Spec("Weight of the newest score in the usual accuracy.", 0.001, 1, 0.001)] = 0.01
     ignorance: Annotated[float, Spec("Brier score that counts as knowing nothing.", 0.05, 1, 0.05)] = 0.25
     initial_accuracy: Annotated[float, Spec("Accuracy assumed before the first call is scored.", 0, 1, 0.05)] = 0.5
     trend_band: Annotated[float, Spec("How far accuracy must move before a trend is named.", 0, 0.5, 0.01)] = 0.05
@@ -101,20 +95,12 @@ class FabricSettings(Group):
 class EpisodeSettings(Group):
     """Stretches of work, and how alike two of them are."""
 
-    regime_weight: Annotated[
-        float, Spec("Weight of the same regime in how alike episodes are.", 0, 1, 0.05, project=PROJECT)
-    ] = 0.4
-    affect_weight: Annotated[
-        float, Spec("Weight of the same mood in how alike episodes are.", 0, 1, 0.05, project=PROJECT)
-    ] = 0.3
-    task_weight: Annotated[
-        float, Spec("Weight of the same task in how alike episodes are.", 0, 1, 0.05, project=PROJECT)
-    ] = 0.3
+    regime_weight: Annotated[float, Spec("Weight of the same regime in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.4
+    affect_weight: Annotated[float, Spec("Weight of the same mood in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.3
+    task_weight: Annotated[float, Spec("Weight of the same task in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.3
     recency_ticks: Annotated[int, Spec("Age at which an episode counts half.", 100, 1_000_000, 100, "ticks")] = 10_000
     top_k: Annotated[int, Spec("How many past episodes a recall returns.", 1, 50, 1, project=PROJECT)] = 5
-    token_budget: Annotated[
-        int, Spec("Maximum number of tokens of the recalled lines.", 10, 10_000, 10, "tokens", project=PROJECT)
-    ] = 200
+    token_budget: Annotated[int, Spec("Maximum tokens recalled.", 10, 10_000, 10, "tokens", project=PROJECT)] = 200
     capacity: Annotated[int, Spec("How many episodes of this session are kept.", 8, 2000, 8)] = 128
     remembered: Annotated[int, Spec("How many episodes of saved sessions are looked at.", 0, 20_000, 100)] = 1000
     least_calls: Annotated[int, Spec("Calls an episode needs before a pattern change ends it.", 1, 50, 1)] = 3
@@ -127,9 +113,7 @@ class EpisodeSettings(Group):
     edit_weight: Annotated[float, Spec("Weight of a successful edit.", 0, 10, 0.25)] = 0.5
     setback_weight: Annotated[float, Spec("Weight of a failing, rejected or interrupted call.", 0, 10, 0.25)] = 1.0
     verdict: Annotated[float, Spec("Mean weight per call from which an episode is a gain or loss.", 0, 2, 0.05)] = 0.1
-    playbook_cases: Annotated[
-        int, Spec("Minimum number of episodes behind a line of the playbook.", 2, 100, 1, "episodes")
-    ] = 3
+    playbook_cases: Annotated[int, Spec("Minimum episodes behind a line of the playbook.", 2, 100, 1, "episodes")] = 3
     playbook_share: Annotated[float, Spec("Share of them that must have gone the same way.", 0.5, 1, 0.05)] = 0.7
     playbook_size: Annotated[int, Spec("Maximum number of lines of the playbook.", 0, 64, 1, "lines")] = 8
 
@@ -178,9 +162,7 @@ class TierSettings(Group):
             project=lower(100_000),
         ),
     ] = 10_000_000
-    no_large_from: Annotated[
-        float, Spec("Share of the daily budget from which no large model is due.", 0.1, 1, 0.05)
-    ] = 0.7
+    no_large_from: Annotated[float, Spec("Share of the daily budget that ends large models.", 0.1, 1, 0.05)] = 0.7
     no_model_from: Annotated[float, Spec("Share of the daily budget from which no model is due.", 0.1, 1, 0.05)] = 0.9
     gate_base: Annotated[float, Spec("The gate's threshold before adjustments.", 0.01, 1, 0.01)] = 0.3
     gate_confidence: Annotated[float, Spec("How much confidence raises the gate.", 0, 2, 0.05)] = 0.5

@@ -202,15 +202,13 @@ class CommanderSettings(Group):
     medium: Annotated[float, Spec("Length of the window that shows trends.", 1200, 14400, 60, "s")] = 1800.0
     most: Annotated[int, Spec("Maximum number of events in a window.", 50, 20000, 50)] = 2000
     stagnation_events: Annotated[int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)] = 3
-    wandering_share: Annotated[
-        float, Spec("Share of reads and searches that counts as wandering, without edits.", 0, 1, 0.05)
-    ] = 0.70
+    wandering_share: Annotated[float, Spec("Share of reads and searches that is wandering.", 0, 1, 0.05)] = 0.70
     exploration_share: Annotated[float, Spec("Share of reads and searches that counts as exploration.", 0, 1, 0.05)] = (
         0.60
     )
-    implementation_share: Annotated[
-        float, Spec("Share of edits and shell commands that counts as implementation.", 0, 1, 0.05)
-    ] = 0.50
+    implementation_share: Annotated[float, Spec("Share of edits and commands that is implementation.", 0, 1, 0.05)] = (
+        0.50
+    )
     delegation_share: Annotated[float, Spec("Share of delegated work that counts as delegation.", 0, 1, 0.05)] = 0.30
     trial_alternations: Annotated[
         int, Spec("Changes between editing and running that make a trial loop.", 1, 20, 1, project=lower(2))
@@ -269,14 +267,10 @@ class AmbientSettings(Group):
     """The baselines of this agent."""
 
     time_constant: Annotated[float, Spec("How slowly the baseline follows.", 30, 7200, 30, "s")] = 600.0
-    silence: Annotated[
-        float, Spec("A pause longer than this freezes the baseline and starts a new one.", 30, 3600, 10, "s")
-    ] = 180.0
+    silence: Annotated[float, Spec("A longer pause freezes the baseline and starts anew.", 30, 3600, 10, "s")] = 180.0
     low: Annotated[float, Spec("Lowest threshold.", 0, 0.5, 0.01)] = 0.25
     high: Annotated[float, Spec("Highest threshold.", 0.5, 1, 0.01)] = 0.85
-    ignore_below: Annotated[
-        float, Spec("Values below this do not move the baseline, except for fatigue.", 0, 0.5, 0.01)
-    ] = 0.05
+    ignore_below: Annotated[float, Spec("Lower values do not move the baseline, but fatigue.", 0, 0.5, 0.01)] = 0.05
     offset: OffsetSettings = OffsetSettings()
 
 
@@ -308,12 +302,8 @@ class MetaSettings(Group):
     safe: Annotated[float, Spec("Share of frustrated events below which it is safe.", 0, 0.4, 0.05)] = 0.2
     step: Annotated[float, Spec("Change of a threshold per event.", 0, 0.2, 0.01)] = 0.03
     bound: Annotated[float, Spec("Maximum change of a threshold.", 0, 0.5, 0.01)] = 0.15
-    stuck_frustration: Annotated[
-        float, Spec("Frustration above which trial and error counts as stuck.", 0, 1, 0.05)
-    ] = 0.25
-    stuck_failures: Annotated[
-        int, Spec("Failures in a row, of any kind, that count as stuck; 0 for never.", 0, 100, 1)
-    ] = 6
+    stuck_frustration: Annotated[float, Spec("Frustration above which trial and error is stuck.", 0, 1, 0.05)] = 0.25
+    stuck_failures: Annotated[int, Spec("Failures in a row that count as stuck; 0 for never.", 0, 100, 1)] = 6
     deep_flow: Annotated[float, Spec("Flow above which implementation counts as deep work.", 0, 1, 0.05)] = 0.15
 
 

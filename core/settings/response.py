@@ -20,13 +20,9 @@ class AdviceSettings(Group):
         Literal["off", "hint", "full"], Spec("Advice the agent gets: none, only for loops and halts, or all.")
     ] = "hint"
     urgent: Annotated[int, Spec("Priority at which advice counts as urgent for a hint.", 0, 255, 5)] = 200
-    rest: Annotated[
-        int, Spec("Actions for which a rule stays silent after it fired; doubles each time.", 1, 1000, 1)
-    ] = 10
+    rest: Annotated[int, Spec("Actions a rule stays silent after it fired; doubles each time.", 1, 1000, 1)] = 10
     kept: Annotated[int, Spec("Sentences remembered, so that none is sent twice.", 10, 10_000, 10)] = 500
-    silence: Annotated[
-        float, Spec("Share of advice withheld at random, to measure whether it helps; 0 for none.", 0, 0.9, 0.1)
-    ] = 0.0
+    silence: Annotated[float, Spec("Share of advice withheld at random, to measure its effect.", 0, 0.9, 0.1)] = 0.0
     seed: Annotated[int, Spec("Random seed; the same seed withholds the same advice.", 0, 10**9, 1)] = 0
     within: Annotated[int, Spec("Actions within which the same problem counts as having come back.", 1, 200, 1)] = 10
 
@@ -60,17 +56,13 @@ class GuardSettings(Group):
         "*/nooscope/*",
     )
     lifetime: Annotated[float, Spec("How long a permit is valid.", 1, 3600, 5, "s")] = 120.0
-    wait: Annotated[
-        float, Spec("How long a call waits for your answer before the agent asks itself.", 0, 500, 1, "s")
-    ] = 20.0
+    wait: Annotated[float, Spec("How long a call waits for you before the agent asks.", 0, 500, 1, "s")] = 20.0
     steps: Annotated[bool, Spec("A halt caused only by the number of steps also blocks writes.")] = False
     tool_trust: Annotated[
         float, Spec("Trust required of a call, computed by the model, from which writing needs you.", 0, 1, 0.05)
     ] = 0.6
     quarantine: Annotated[bool, Spec("While the agent's affect is quarantined, writing needs your approval.")] = True
-    executing: Annotated[
-        bool, Spec("While the agent lacks the confidence to execute, writing needs your approval.")
-    ] = True
+    executing: Annotated[bool, Spec("Without the confidence to execute, writing needs your approval.")] = True
     budget: Annotated[
         float, Spec("Share of the budget left at or below which writing needs you.", 0, 1, 0.05, project=higher(0.5))
     ] = 0.0
@@ -80,19 +72,11 @@ class CapSettings(Group):
     """How much agents may spend; without --guard hooks a cap can warn but not hold anything."""
 
     session_dollars: Annotated[float, Spec("Cost cap of one session; 0 for no cap.", 0, 100_000, 1, "$")] = 0.0
-    session_tokens: Annotated[
-        int, Spec("Tokens one session may use, sent and received; 0 for no cap.", 0, 10**12, 100_000)
-    ] = 0
-    all_dollars: Annotated[
-        float, Spec("Daily cost cap of all sessions with hooks; 0 for no cap.", 0, 100_000, 1, "$")
-    ] = 0.0
-    all_tokens: Annotated[
-        int, Spec("Tokens all sessions with hooks may use in a day; 0 for no cap.", 0, 10**12, 100_000)
-    ] = 0
+    session_tokens: Annotated[int, Spec("Tokens per session, sent and received; 0 for no cap.", 0, 10**12, 100_000)] = 0
+    all_dollars: Annotated[float, Spec("Daily cost cap of sessions with hooks; 0 for none.", 0, 100_000, 1, "$")] = 0.0
+    all_tokens: Annotated[int, Spec("Daily token cap of sessions with hooks; 0 for none.", 0, 10**12, 100_000)] = 0
     warn: Annotated[float, Spec("Share of a cap at which you are warned.", 0.1, 1, 0.05)] = 0.8
-    burn: Annotated[
-        float, Spec("Token use, in multiples of your normal, at which you are warned; 0 for never.", 0, 1000, 1)
-    ] = 10.0
+    burn: Annotated[float, Spec("Multiple of your normal token use that warns you; 0: never.", 0, 1000, 1)] = 10.0
     reached: Annotated[
         Literal["ask", "stop"], Spec("At a cap, hold each call and ask you, or end the turn (Claude Code).")
     ] = "ask"
@@ -101,9 +85,7 @@ class CapSettings(Group):
 class PhoneSettings(Group):
     """Answering an agent from a phone or another machine; off until an address is set."""
 
-    address: Annotated[
-        LocalAddress, Spec("This machine's address for phones, such as http://10.0.0.5:8422; blank for none.")
-    ] = ""
+    address: Annotated[LocalAddress, Spec("Address for phones, such as http://10.0.0.5:8422; or none.")] = ""
     ntfy: Annotated[Address, Spec("Address of the ntfy topic that gets a notice with buttons; blank for none.")] = ""
     words: Annotated[bool, Spec("Notices and pages show the command or question, not only the tool.")] = False
     lifetime: Annotated[float, Spec("How long a link works.", 10, 86_400, 60, "s")] = 600.0
@@ -115,18 +97,12 @@ Clock = Annotated[str, Spec(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$", words="a ti
 class ScoringSettings(Group):
     """When a method fires."""
 
-    threshold: Annotated[
-        float, Spec("A method fires when its score is above this.", 0, 1, 0.01, project=lower(0.05))
-    ] = 0.15
-    mismatch: Annotated[
-        float, Spec("Factor on a score in a state that is not the method's.", 0, 1, 0.05, project=higher(0.6))
-    ] = 0.3
+    threshold: Annotated[float, Spec("A method fires above this score.", 0, 1, 0.01, project=lower(0.05))] = 0.15
+    mismatch: Annotated[float, Spec("Factor on a score in other states.", 0, 1, 0.05, project=higher(0.6))] = 0.3
     low: Annotated[float, Spec("Cooldown of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = (
         2400.0
     )
-    medium: Annotated[
-        float, Spec("Cooldown of a method of medium frequency.", 1, 86_400, 60, "s", project=lower(300))
-    ] = 1200.0
+    medium: Annotated[float, Spec("Cooldown at medium frequency.", 1, 86_400, 60, "s", project=lower(300))] = 1200.0
     high: Annotated[float, Spec("Cooldown of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = (
         300.0
     )
@@ -157,20 +133,16 @@ class ActionSettings(Group):
     paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
     ahead: Annotated[int, Spec("Episodes ahead that a look ahead follows.", 1, 10, 1)] = 2
     pruned: Annotated[float, Spec("Share of all futures below which a look ahead drops one.", 0, 0.9, 0.05)] = 0.15
-    likeness: Annotated[
-        float, Spec("Likeness of actions at which a persona predicts this agent's behaviour.", 0, 1, 0.05)
-    ] = 0.8
+    likeness: Annotated[float, Spec("Likeness at which a persona predicts this agent's behaviour.", 0, 1, 0.05)] = 0.8
     visits: Annotated[int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)] = 3
     left_after: Annotated[
         float,
         Spec("A path counts as left when it has not been visited for this long.", 10, 7200, 10, "s", project=PROJECT),
     ] = 300.0
-    left_within: Annotated[
-        float, Spec("A path left longer ago is not suggested.", 60, 86_400, 60, "s", project=PROJECT)
-    ] = 3600.0
-    centre: Annotated[
-        float, Spec("Share of the heat a folder needs to be the centre of work.", 0.1, 1, 0.05, project=PROJECT)
-    ] = 0.5
+    left_within: Annotated[float, Spec("Older paths are not suggested.", 60, 86_400, 60, "s", project=PROJECT)] = 3600.0
+    centre: Annotated[float, Spec("Share of the heat that makes a folder central.", 0.1, 1, 0.05, project=PROJECT)] = (
+        0.5
+    )
     log: Annotated[int, Spec("Entries the action log keeps.", 10, 5000, 10)] = 200
 
 
@@ -276,9 +248,7 @@ class OutlookSettings(Group):
     own_shift: Annotated[float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)] = 0.0
     usual: Annotated[float, Spec("A shift of fewer log-odds either way is as usual.", 0, 3, 0.05)] = 0.4
     telling: Annotated[float, Spec("A count that adds fewer log-odds is not named.", 0, 1, 0.01)] = 0.05
-    weights: Annotated[
-        dict[str, dict[str, Weight]], Spec("What your labels add to the shipped weights, by stage and count.")
-    ] = {}
+    weights: Annotated[dict[str, dict[str, Weight]], Spec("What your labels add to the shipped weights.")] = {}
 
 
 class ResponseSettings(Group):

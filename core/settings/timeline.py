@@ -18,9 +18,7 @@ class KeyFrameSettings(Group):
 class PlaySettings(Group):
     """How a recording plays."""
 
-    idle: Annotated[
-        float, Spec("Longer pauses are shortened to this when played.", 0, 3600, 1, "s", project=PROJECT)
-    ] = 5.0
+    idle: Annotated[float, Spec("Longer pauses are shortened to this.", 0, 3600, 1, "s", project=PROJECT)] = 5.0
     speed: Annotated[float, Spec("Speed at which a replay begins.", 0.25, 64, 0.25, "x", project=PROJECT)] = 4.0
 
 
@@ -35,9 +33,9 @@ class CacheSettings(Group):
 class BranchSettings(Group):
     """What-if runs."""
 
-    near: Annotated[
-        float, Spec("A firing counts as moved, not lost, within this time.", 0, 3600, 5, "s", project=PROJECT)
-    ] = 60.0
+    near: Annotated[float, Spec("Within this time a firing is moved, not lost.", 0, 3600, 5, "s", project=PROJECT)] = (
+        60.0
+    )
     most: Annotated[int, Spec("Maximum number of events of one branch.", 1000, 100_000_000, 1000)] = 1_000_000
 
 
