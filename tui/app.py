@@ -105,7 +105,7 @@ class SessionApp(App[None]):
 
     def action_whatif(self) -> None:
         """Switch the whole screen between what happened and what would have happened."""
-        from tui.screens.tuning_bench.bench import draft_of
+        from tui.screens.bench import draft_of
 
         if self.view is None or self.recording is None:
             self.complain(NOTHING_YET)

@@ -25,7 +25,7 @@ from core.timeline.whatif import WhatIfResult
 from tui.cli.commands.tune import sweeps
 from tui.draw.line import Line
 from tui.feed.view import View
-from tui.screens.tuning_bench.bench import TuningScreen
+from tui.screens.bench import TuningScreen
 from tui.widgets.tuning.comparison import Comparison
 from tui.widgets.tuning.settings_list import SettingsList
 

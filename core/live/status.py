@@ -204,7 +204,7 @@ def _status(facts: StatusFacts, now: float, limits: Limits) -> Status:
         return Status("idle", 1, facts.heard or now, "no events yet")
     facts = _without_left_behind(facts, limits)
     if facts.process == "gone":
-        return _gone(facts, quiet, limits)
+        return _process_lost(facts, quiet, limits)
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
@@ -325,7 +325,7 @@ def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -
     return Status("done", level, since, why, ending=ending)
 
 
-def _gone(facts: StatusFacts, quiet: float, limits: Limits) -> Status:
+def _process_lost(facts: StatusFacts, quiet: float, limits: Limits) -> Status:
     """The status of a session whose process was killed."""
     if facts.close == "said":
         return _finished(facts, quiet, limits, sure=False)

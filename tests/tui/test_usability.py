@@ -12,8 +12,8 @@ from tests.tui.screen_app import recorded
 from tests.tui.still_app import Observatory
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
+from tui.screens.bench import Bench
 from tui.screens.recap import RecapScreen
-from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.main.paths import _title
 from tui.widgets.transcript.document import Document

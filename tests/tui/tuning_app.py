@@ -22,7 +22,7 @@ from core.store.profiles import ProfileFiles
 from core.timeline.timeline import Timeline
 from tui.feed import messages
 from tui.feed.view import View
-from tui.screens.tuning_bench.bench import Bench, TuningScreen
+from tui.screens.bench import Bench, TuningScreen
 
 
 class Kept(NamedTuple):

@@ -26,7 +26,7 @@ _SCREENS = {
     "response": ("tui.screens.model", "ResponseScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
     "branches": ("tui.screens.branches", "BranchScreen"),
-    "tuning": ("tui.screens.tuning_bench.bench", "TuningScreen"),
+    "tuning": ("tui.screens.bench", "TuningScreen"),
     "extensions": ("tui.screens.agents", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
@@ -94,7 +94,7 @@ class ScreenSwitcher:
 
     def tune_beside(self) -> None:
         """Move the bench beside the main screen, or onto a screen of its own."""
-        from tui.screens.tuning_bench.bench import Bench, TuningScreen
+        from tui.screens.bench import Bench, TuningScreen
 
         main = self._app.screen_stack[0]
         if self._app.screen is main and main.query(Bench):

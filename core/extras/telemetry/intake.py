@@ -356,7 +356,7 @@ class Intake:
             if read is None or not session or record.at <= 0:
                 self.passed_over += 1
                 continue
-            self._add(events, session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
+            events += self._add(session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
         return events
 
     def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
@@ -374,12 +374,11 @@ class Intake:
                 self.passed_over += 1
                 continue
             tool = text(span.resource.get("service.name")) or "genai"
-            self._add(events, session, tool, span.start or span.end, False, read, span, span.end)
+            events += self._add(session, tool, span.start or span.end, False, read, span, span.end)
         return events
 
     def _add(
         self,
-        events_out: list[TelemetryEvent],
         name: str,
         tool: str,
         began: float,
@@ -387,7 +386,7 @@ class Intake:
         read: Callable[[Session, AgentKit, Any, float], list[Event]],
         record: Any,
         at: float,
-    ) -> None:
+    ) -> list[TelemetryEvent]:
         session = self._sessions.pop(name, None)
         events: list[Event] = []
         if session is None:
@@ -398,7 +397,7 @@ class Intake:
         self._sessions[name] = session
         session.by_logs = session.by_logs or by_logs
         events += read(session, self._kit, record, at)
-        events_out += [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
+        return [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
 
 
 def _session_name(attributes: dict[str, Any], resource: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.dialogs import NoteScreen, ReasonScreen
 from tui.screens.model import MindScreen
-from tui.screens.tuning_bench.profile_screens import SaveScreen
+from tui.screens.profiles import SaveScreen
 from tui.widgets.common.dialog import ConfirmScreen
 
 ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")

@@ -14,7 +14,7 @@ from core.settings.listing import SettingGroup, SettingRow
 from core.store.profiles import read_profile
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, Seek
-from tui.screens.tuning_bench.profile_screens import SaveScreen
+from tui.screens.profiles import SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
 from tui.widgets.tuning.setting_details import SettingDetails
 from tui.widgets.tuning.settings_list import COMMON, FIRST, SettingsList

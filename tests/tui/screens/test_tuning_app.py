@@ -17,8 +17,8 @@ from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import Apply
+from tui.screens.bench import Bench, TuningScreen
 from tui.screens.main import MainScreen
-from tui.screens.tuning_bench.bench import Bench, TuningScreen
 from tui.widgets.tuning.settings_list import FIRST, SettingsList
 
 Make = Callable[..., NooscopeApp]

@@ -29,9 +29,9 @@ from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
+from tui.screens.bench_effects import Effects, Labelled, save_labels
 from tui.screens.board import Board
-from tui.screens.tuning_bench.effects import Effects, Labelled, save_labels
-from tui.screens.tuning_bench.profile_screens import SaveAnswer, SaveScreen, save_draft
+from tui.screens.profiles import SaveAnswer, SaveScreen, save_draft
 from tui.widgets.common.dialog import EntryLine
 from tui.widgets.tuning.setting_details import DetailsContent, SettingDetails
 from tui.widgets.tuning.settings_list import Listing, SettingsList
@@ -376,7 +376,7 @@ class Bench(Horizontal):
 class TuningScreen(Board):
     """The bench on a screen of its own."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = ["../board.tcss", "../tuning.tcss"]
+    CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "tuning.tcss"]
     AUTO_FOCUS = "SettingsList"
 
     def body(self) -> Iterable[Widget]:

@@ -1,1 +1,0 @@
-"""The bench behind the tuning screen."""
