@@ -1,4 +1,4 @@
-"""No two outputs give a session two statuses, at any event of any real log."""
+"""No two outputs give a session two statuses, all along every real log."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ from tui.feed.viewpoint import Playhead
 SETTINGS = Settings.parse({"timeline": {"keyframes": {"every": 16}}})  # So that each event is a few steps away.
 LIMITS = Limits.of(SETTINGS)
 LONGEST = 60  # Lines of logs that are grown outside the profile `full`.
+LAST = 5  # Lines at the end of a grown log after each of which outputs are compared.
 SMALLEST = 150  # Events of sessions that are looked at outside the profile `full`.
 
 
@@ -57,8 +58,8 @@ def timeline_of(session: LogSession) -> Timeline:
 
 
 @pytest.mark.slow
-def test_outputs_agree_at_every_event_of_every_recording(shared_data: Path) -> None:
-    """The strip, `frame --json`, the exported page and the recap."""
+def test_outputs_agree_all_along_every_recording(shared_data: Path) -> None:
+    """The strip, `frame --json`, the exported page and the recap; long sessions at some 150 of their events."""
     places = 0
     for session in every_session(shared_data):
         timeline = timeline_of(session)
@@ -74,10 +75,12 @@ def test_outputs_agree_at_every_event_of_every_recording(shared_data: Path) -> N
         head = Playhead(SETTINGS.timeline.play, live=False)
         for event in timeline.events:
             head.grow(event.at)
-        prompt = 0
+        prompt, stride = 0, 1 + len(timeline) // SMALLEST
         for index, event in enumerate(timeline.events, 1):
             society.step(event)
             prompt = index - 1 if type(event) is Prompt and event.agent == MAIN else prompt
+            if index % stride and index < len(timeline) - LAST:
+                continue
             at, over = timeline.time_of(index), index == len(timeline)
             frame = history.status(history.facts(index, society), index, at, LIMITS, ended=over)
             head.seek(index)
@@ -186,8 +189,11 @@ class GrowingLog:
 
 
 @pytest.mark.slow
-def test_outputs_agree_after_every_line_of_a_growing_log(shared_data: Path, tmp_path: Path) -> None:
-    """The watch, its notices, metrics, the fleet, the status line (and MCP), and `frame` of the log so far."""
+def test_outputs_agree_while_a_log_grows(shared_data: Path, tmp_path: Path) -> None:
+    """The watch, its notices, metrics, the fleet, the status line (and MCP), and `frame` of the log so far.
+
+    Long logs are compared after some sixty of their lines.
+    """
     compared = 0
     for number, session in enumerate(every_session(shared_data)):
         if len(session.logs) != 1 or session.path.suffix != ".jsonl" or session.logs[0].format.style != "lines":
@@ -195,6 +201,7 @@ def test_outputs_agree_after_every_line_of_a_growing_log(shared_data: Path, tmp_
         lines = session.path.read_bytes().splitlines(keepends=True)
         if len(lines) > LONGEST and not full():
             continue
+        stride = 1 + len(lines) // LONGEST  # `frame` reads the whole log each time.
         events = timeline_of(session)
         if not len(events):
             continue
@@ -202,7 +209,7 @@ def test_outputs_agree_after_every_line_of_a_growing_log(shared_data: Path, tmp_
         path.parent.mkdir()
         log = GrowingLog(path, events.events[0].at)
         for place, line in enumerate(lines, 1):
-            if not log.grow(line):
+            if not log.grow(line) or (place % stride and place < len(lines) - LAST):
                 continue
             for now in (log.now, log.now + LIMITS.fleet.left + 60.0):
                 said = log.outputs(now)
