@@ -63,5 +63,5 @@ def test_a_theme_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -
     loaded = themes.load(tmp_path)
     assert [themes.missing_theme(name, loaded) for name in ("mine", "nocturne", "nord")] == ["", "", ""]
     said = themes.missing_theme("zzz", loaded)
-    assert said.startswith("there is no theme 'zzz'; there are almanac, aurora, contrast, daylight, mine, ")
+    assert said.startswith("there is no theme 'zzz'; available: almanac, aurora, contrast, daylight, mine, ")
     assert "nord" in said

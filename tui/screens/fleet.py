@@ -316,9 +316,7 @@ class FleetScreen(LeftOnce[None]):
             )
 
     def _show_detail(self, row: FleetRow | None) -> None:
-        widget = self.query_one("#detail", Static)
-        size = widget.content_size
-        if row is None:
-            widget.update("", layout=False)
-        else:
-            widget.update(session_detail(row, self.now, size.height, size.width), layout=False)
+        for widget in self.query("#detail").results(Static):
+            size = widget.content_size
+            text = "" if row is None else session_detail(row, self.now, size.height, size.width)
+            widget.update(text, layout=False)

@@ -91,8 +91,11 @@ class RegimeSense(Stateful):
         if percept.failures:
             if not percept.recovered and (loop or _compound(percept)):
                 return "crisis"
-            enough = percept.failures >= self._least_failures
-            if enough and rate >= (self._turbulence_leave if self.regime == "turbulence" else self._turbulence_enter):
+            if self.regime == "turbulence":
+                turbulent = rate >= self._turbulence_leave
+            else:
+                turbulent = rate >= self._turbulence_enter and percept.failures >= self._least_failures
+            if turbulent:
                 return "turbulence"
         bound = self._turbulence_enter if self.regime == "progress" else self._progress_enter
         return "progress" if percept.pattern == "implementation" and rate <= bound else "calm"

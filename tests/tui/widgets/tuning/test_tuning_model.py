@@ -44,7 +44,7 @@ def test_every_nudge_stays_within_what_is_allowed(fine: bool) -> None:
             for _ in range(8):
                 value = nudged_value(tunable, value, direction, fine=fine)
                 problem = draft.set(name, value)
-                assert not problem or "does not fit the rest" in problem, (name, value)
+                assert not problem or "conflicts with other settings" in problem, (name, value)
             while draft.undo():
                 pass
         if tunable.kind in ("number", "integer") and tunable.low != tunable.high:
@@ -107,7 +107,7 @@ def test_a_draft_follows_what_comes_into_force() -> None:
 def test_values_that_do_not_go_together_are_refused() -> None:
     draft = Draft(Settings())
     problem = draft.set("governor.override", {"no_such_figure": 1.0})
-    assert "does not fit the rest" in problem
+    assert "conflicts with other settings" in problem
     assert draft.edits == {}
 
 
