@@ -70,8 +70,7 @@ def _cool(agent: Actor) -> None:
     agent.edit(SHARED)
     implement(agent, _files(HOT), 5, passed=11, only=f"services/{HOT}")
     agent.narrate(
-        "It slowed down and its tests pass. Its affect moves little, so the quarantine ends.",
-        "quarantine leaves",
+        "It slowed down and its tests pass. Its affect moves little, so the quarantine ends.", "quarantine leaves"
     )
     implement(agent, _files(HOT), 4, passed=11, only=f"services/{HOT}")
 

@@ -60,7 +60,10 @@ def test_headless_says_stuck(storm: Path, capsys: pytest.CaptureFixture[str]) ->
         ("stuck", "8 actions in a row failed")
     ]
     assert main(["frame", str(storm)]) == 0
-    assert any(line.startswith("status  ended: ") and line.endswith("it was stuck") for line in capsys.readouterr().out.splitlines())
+    assert any(
+        line.startswith("status  ended: ") and line.endswith("it was stuck")
+        for line in capsys.readouterr().out.splitlines()
+    )
 
 
 async def test_the_screen_says_stuck(storm: Path, app_on: Callable[..., NooscopeApp]) -> None:
