@@ -124,7 +124,13 @@ def test_a_permission_without_hooks_and_a_killed_agent(tmp_path: Path) -> None:
         (Claude, True, "NEEDS YOU", "needs you", "Bash asks for permission"),
         (Claude, False, "NEEDS YOU", "needs you", "asks for permission in its terminal"),
         (Codex, True, "NEEDS YOU", "needs you", "Bash asks for permission"),
-        (Codex, False, "WORKING", "working", "running a command (exec_command)"),  # Its log does not say that it asks.
+        (
+            Codex,
+            False,
+            "MAY NEED YOU",
+            "may need you",
+            "exec_command takes unusually long; it may ask for permission: touch ../made",
+        ),
     ],
 )
 def test_a_permission_with_and_without_hooks(

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
@@ -15,7 +16,7 @@ from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.tables import known_words
 from core.agents.values import decode_inner, is_secret, items, table, text, words
 from core.engine.values import fingerprint
-from core.events import MAIN, Event
+from core.events import MAIN, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request
 from core.logs.times import seconds
@@ -89,6 +90,7 @@ def codex_title(line: dict[str, Any]) -> Title | None:
     return Title(3, title) if title else None
 
 
+_ESCALATED = "require_escalated"  # How a call asks to leave the sandbox.
 _CELL = "exec"  # The tool that runs a script, which calls other tools itself.
 _KINDS = known_words("codex-records")
 _ITEMS = frozenset(("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other"))
@@ -134,6 +136,8 @@ class Codex(TranscriptReader):
         self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
+        self._asks = True  # Whether the person may be asked before a call runs.
+        self._escalated = ""  # The newest call that asks to leave the sandbox.
         self._cell = ""  # The newest script, whose inner calls end under ids of their own.
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
@@ -199,6 +203,7 @@ class Codex(TranscriptReader):
             add(self._turns.record(payload, self.now, self.agent, self.here()), out)
         if kind == "turn_context":
             self._turns.set_model(model=payload.get("model"))
+            self._asks = payload.get("approval_policy") != "never"
         elif text(kind) not in _KINDS:
             self.skip(text(kind))
 
@@ -281,8 +286,16 @@ class Codex(TranscriptReader):
         return [*out, *super().finish()]
 
     def pending_events(self) -> list[Event]:
-        """Return the open answer and calls of a growing thread."""
-        return [*filter(None, [self._turns.uncounted(self.agent)]), *super().pending_events()]
+        """Return the open answer and calls of a growing thread.
+
+        A command that asks to leave the sandbox has the action of an edit while it is open: Codex may ask
+        the person before it runs.
+        """
+        calls = [
+            replace(one, action="file_edit") if isinstance(one, ToolUse) and one.id == self._escalated else one
+            for one in super().pending_events()
+        ]
+        return [*filter(None, [self._turns.uncounted(self.agent)]), *calls]
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = called_item(item)
@@ -291,6 +304,8 @@ class Codex(TranscriptReader):
             return
         if not self.calls.begin(call, tool, arguments, self.now, self.agent, self.here()):
             return
+        if self._asks and _ESCALATED in str(item.get("arguments") or item.get("input")):
+            self._escalated = call
         if tool == _CELL and isinstance(arguments, str):
             self._cell = call
             self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))

@@ -12,7 +12,7 @@ from core.agents.codex.reader import Codex
 from core.agents.codex.turns import Turns
 from core.agents.registry import make_kit
 from core.agents.words import words_of
-from core.events import MAIN, Event, Prompt, Turn, Where
+from core.events import MAIN, Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.glimpse import title_of
 from core.logs.session import read_session
@@ -255,3 +255,21 @@ def test_an_answer_without_words_is_on_its_way() -> None:
     counted = [*_work(2), codex_tokens(4, 1000, 0, 10)]
     assert _stops(*counted) == ["wordless"]
     assert _stops(*counted, _message(5, "Done."), codex_tokens(6, 2000, 0, 20)) == ["wordless", ""]
+
+
+@pytest.mark.parametrize(
+    ("policy", "action"), [("on-request", "file_edit"), ("untrusted", "file_edit"), ("never", "shell_exec")]
+)
+def test_an_open_command_that_leaves_the_sandbox_may_ask_first(policy: str, action: str) -> None:
+    reader = Codex(new_kit(), session="file")
+    place = Where("log", 0, 1)
+    arguments = {"command": ["touch", "../made"], "sandbox_permissions": "require_escalated"}
+    context = codex("turn_context", 1, model="gpt", approval_policy=policy)
+    call = codex_call(2, "c1", "shell", arguments)
+    for line in (_META, context, call):
+        reader.feed(encoded(line), place, 1)
+    (held,) = [one for one in reader.pending_events() if isinstance(one, ToolUse)]
+    assert (held.action, held.outcome) == (action, "pending")
+    (done,) = [one for one in reader.feed(encoded(codex_output(3, "c1", "ok")), place, 1) if isinstance(one, ToolUse)]
+    assert done.action != "file_edit" or done.program == "touch"
+    assert reader.pending_events() == []
