@@ -267,7 +267,9 @@ class _File(Struct):
             if occurrences == 1 or (occurrences and everywhere):
                 if everywhere and not self.whole:
                     self.notes["an edit replaced text everywhere, beyond what the log shows"] = None
-                starts = [match.start() for match in re.finditer(re.escape(old), whole)]
+                starts = [whole.find(old)]
+                for _ in range(occurrences - 1):
+                    starts.append(whole.find(old, starts[-1] + len(old)))
                 for start in reversed(starts):
                     piece.splice(start, start + len(old), new, place)
                 return
