@@ -43,7 +43,7 @@ def _expanded(template: str, environment: Environment, home: Path) -> list[Path]
 
 
 def _bases(name: str, environment: Environment, home: Path) -> list[Path | None]:
-    """Return the folders that a name in a template stands for, none for a variable."""
+    """Return the folders that a named base of a template means; none for a variable."""
     library = home / "Library" / "Application Support"
     data = folder(environment, "XDG_DATA_HOME") or home / ".local" / "share"
     match name:

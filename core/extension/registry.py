@@ -93,7 +93,7 @@ class Registry:
         return words
 
     def starting_lines(self, session: str) -> list[tuple[str, str]]:
-        """What everyone would tell an agent that starts, and who."""
+        """Return the lines that extensions offer to a starting agent, each with its extension."""
         lines: list[tuple[str, str]] = []
         for one, run in self._hooks["before_agent_start"]:
             try:

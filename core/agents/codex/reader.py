@@ -137,7 +137,7 @@ class Codex(TranscriptReader):
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._asks = True  # Whether the person may be asked before a call runs.
-        self._escalated = ""  # The newest call that asks to leave the sandbox.
+        self._escalated: set[str] = set()  # Calls that ask to leave the sandbox.
         self._cell = ""  # The newest script, whose inner calls end under ids of their own.
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
@@ -292,7 +292,7 @@ class Codex(TranscriptReader):
         the person before it runs.
         """
         calls = [
-            replace(one, action="file_edit") if isinstance(one, ToolUse) and one.id == self._escalated else one
+            replace(one, action="file_edit") if isinstance(one, ToolUse) and one.id in self._escalated else one
             for one in super().pending_events()
         ]
         return [*filter(None, [self._turns.uncounted(self.agent)]), *calls]
@@ -305,7 +305,7 @@ class Codex(TranscriptReader):
         if not self.calls.begin(call, tool, arguments, self.now, self.agent, self.here()):
             return
         if self._asks and _ESCALATED in str(item.get("arguments") or item.get("input")):
-            self._escalated = call
+            self._escalated.add(call)
         if tool == _CELL and isinstance(arguments, str):
             self._cell = call
             self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))

@@ -529,7 +529,7 @@ class SnapshotAsked(NamedTuple):
 
 
 class StateSnapshotCreated(NamedTuple):
-    """A recording kept the whole state; told beside the ring, as the mind knows nothing of it."""
+    """A recording stored a whole state; reported outside the ring, because the mind does not store states."""
 
     at: float
     tick: int
@@ -539,7 +539,7 @@ class StateSnapshotCreated(NamedTuple):
 
 
 class CompensationRollback(NamedTuple):
-    """A write of nooscope that could not be finished was undone; told beside the ring."""
+    """An unfinished write of nooscope was undone; reported outside the ring."""
 
     at: float
     chain: str

@@ -180,7 +180,7 @@ class Roster:
             while member.filling:
                 try:
                     member.fill(_SLICE)
-                except Exception:  # noqa: BLE001
+                except Exception:  # noqa: BLE001 its row stays as it was
                     member.leave_whole()
                 if time.monotonic() >= end:
                     return True
@@ -188,7 +188,7 @@ class Roster:
             while member.uncounted:
                 try:
                     member.count(_SLICE)
-                except Exception:  # noqa: BLE001
+                except Exception:  # noqa: BLE001 its row stays as it was
                     member.leave_uncounted()
                 if time.monotonic() >= end:
                     return True
