@@ -67,7 +67,7 @@ def byte_queue(name: str, kind: Callable[[int], Any] = int) -> KeptField:
 
 
 def keyed(name: str) -> KeptField:
-    """A dictionary of which only the plain keys count, in its order."""
+    """A dictionary kept as its keys alone, in their order."""
     return KeptField(name, "tuple(self.{name})", "self.{name} = dict.fromkeys({value})")
 
 

@@ -159,7 +159,7 @@ class Quarantine(Stateful):
         self._sum += moved
 
     def volatility(self, now: float) -> float:
-        """What the window would hold at that moment, leaving it as it is."""
+        """Return the volatility at a later moment, without changing the window."""
         slots = int(now / self._width) - self._slot
         if slots <= 0:
             return self._sum * self._scale
@@ -325,21 +325,21 @@ class Affect(Stateful):
         return entry
 
     def hand_down(self, child: str, generation: int) -> Emission | None:
-        """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
+        """Return the affect a new sub-agent may inherit; None in quarantine or beyond the depth limit."""
         if self.quarantined or generation > self._settings.inheritance.depth:
             return None
         entry = self._still(BEQUEATHED, child)
         return Emission(self.deviations, entry.digest)
 
     def report(self, parent: str) -> Emission | None:
-        """What the parent may take back at the end; None in quarantine."""
+        """Return the affect a finished sub-agent reports to its parent; None in quarantine."""
         if self.quarantined:
             return None
         entry = self._still(REPORTED, parent)
         return Emission(self.deviations, entry.digest)
 
     def show(self, deviations: Vector | None = None) -> Emission | None:
-        """What others are exposed to of its deviations; None in quarantine or near rest."""
+        """Return the deviations other agents can see; None in quarantine or close to rest."""
         if self._quarantine.active:
             return None
         deviations = deviations or self.deviations
@@ -349,7 +349,7 @@ class Affect(Stateful):
     def receive(
         self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
     ) -> LineageEntry | None:
-        """Take in what another agent shows, as policy allows; the new link, or None where nothing came of it.
+        """Take in another agent's emission as far as policy allows; return the new link, or None if nothing changed.
 
         Quarantine takes note of it at once, and begins or ends with the agent's next event.
         """

@@ -17,7 +17,7 @@ from core.settings.affect import Authority, ContagionSettings
 
 
 class Emission(NamedTuple):
-    """What one agent shows of its affect to another."""
+    """The affect one agent shows to another."""
 
     deviations: Vector  # From rest, in the order of FIELDS.
     head: bytes  # The head of its lineage at that moment.
@@ -51,7 +51,7 @@ OPEN = (1.0,) * len(FIELDS)  # No field suppressed.
 
 
 class Exposure(Stateful):
-    """What one agent may take in from others: damping by channel, and a limit for each field a window.
+    """How much one agent may take in from others: damping by channel, and a limit per field and window.
 
     The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
     """
@@ -87,7 +87,7 @@ class Exposure(Stateful):
         now: float,
         factors: Sequence[float] = OPEN,
     ) -> list[float] | None:
-        """The raw step of each field, or None where none moves; `cuts` says which were held back."""
+        """Return the raw step of each field, or None if none moves; `cuts` lists the fields that were held back."""
         if int(now / self._window) > self._slot:
             self._turn(now)
         damping = self._damping[channel]
@@ -125,7 +125,7 @@ class Exposure(Stateful):
         self._slot = slot
 
     def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump; with another window, both of its halves count as one that just began.
+        """Continue from a dump; if the window's length has changed, both halves start anew.
 
         Written by hand: the window is a setting, and a dump's own only says how to read its slot.
         """

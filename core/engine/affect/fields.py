@@ -28,7 +28,7 @@ MASKS = {"inherited": 1.0, "excluded": 0.0}
 
 
 class _Traits:
-    """What policy says of a field, the same for every agent."""
+    """The policy's limits for one field, the same for every agent."""
 
     def __init__(self, name: FieldName, affect: AffectSettings) -> None:
         settings: FieldSettings = getattr(affect.fields, name)

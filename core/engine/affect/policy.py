@@ -1,4 +1,4 @@
-"""The policy under which affect may move, as read from a file and laid over the settings."""
+"""The policy that bounds affect: read from a file, on top of the settings."""
 
 from __future__ import annotations
 

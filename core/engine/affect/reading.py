@@ -1,4 +1,4 @@
-"""What affect says after an event, and what a screen shows of it."""
+"""The readings of affect: the change one event made, and the values a screen shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESTRICTIONS: tuple[Restriction, ...] = get_args(Restriction)  # The four effect
 
 
 class AffectStep(Struct, frozen=True, gc=False):
-    """What one event did to affect."""
+    """The changes one event made to affect."""
 
     modulation: Modulation
     quarantined: bool

@@ -140,7 +140,7 @@ class Updater:
                 field.magnitude = field.bounded(field.magnitude)
 
     def observe(self, observations: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
-        """One cycle of the agent's own observations; False where no field was addressed."""
+        """Run one cycle on the agent's own observations; return False if no field was addressed."""
         raws = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         for bit in _PRESENT[observations]:
             intensity = intensities[bit]

@@ -1,4 +1,4 @@
-"""Bounded agency: how long an agent would be let go on, and why it would be stopped."""
+"""Bounded agency: how long an agent may run on its own, and why it would be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounded agency, watched: how far an agent would be let go on, one prompt at a time."""
+"""Bounded agency, observed: how far an agent may run on its own, prompt by prompt."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ LEVELS = (*(f"budget.{name}" for name in Budgets._fields), *(f"pressure.{name}" 
 
 
 class Governor(Stateful):
-    """Watch one agent's episodes, from the person's prompt to the next, and say where it would halt.
+    """Watches one agent prompt by prompt, and says where it would be halted.
 
     No argument of `step` can carry an affect value, so none can move the gate.
     """

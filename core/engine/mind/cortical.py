@@ -152,7 +152,7 @@ OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
 
 
 class MoodReading(Value, frozen=True):
-    """The mood, where it is drawn to, and what it was made from."""
+    """The mood, the point it is drawn to, and its inputs."""
 
     pleasure: float
     arousal: float
@@ -211,7 +211,7 @@ class Mood(Stateful):
         return OCTANTS[self.octant]
 
     def update(self, event: Event) -> None:
-        """Count one event; an edit, a refusal or an interruption tells who is in charge."""
+        """Count one event; an edit, a refusal or an interruption shows who is in charge."""
         if type(event) is ToolUse:
             self.tool_use(event)
             return

@@ -1,4 +1,4 @@
-"""One stretch of work, and a past one that came to mind."""
+"""An episode: one stretch of work, and a past one that was recalled."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Situation(NamedTuple):
 
 
 class Recalled(Struct, frozen=True):
-    """A past episode and why it came to mind."""
+    """A past episode, and why it was recalled."""
 
     episode: Episode
     score: float  # Similarity times recency.

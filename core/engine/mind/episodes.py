@@ -322,7 +322,7 @@ class Episodes(Stateful):
 
     @property
     def playbook(self) -> tuple[Heuristic, ...]:
-        """What kinds of work in this project mostly led to, by this session's and saved episodes."""
+        """Return the playbook: how kinds of work in this project mostly ended, from this session and saved episodes."""
         settings = self._settings
         every = [*self._kept, *[episode for episode, _ in self._past]]
         return distill(every, settings.playbook_cases, settings.playbook_share, settings.playbook_size)
@@ -370,7 +370,7 @@ class Episodes(Stateful):
     def alike(
         self, state: CorticalState, tick: int, most: int, *, tier: Tier, ahead: int = 1
     ) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
-        """The past episodes most like this moment, best first, each with those that followed it."""
+        """Return the past episodes most like this moment, best first, each with the episodes that followed it."""
         nearest = () if tier == "T0" else self._best(state, tick, most)
         steps = range(1, ahead + 1)
         places = {(one.episode.session, one.episode.number + step) for one in nearest for step in steps}

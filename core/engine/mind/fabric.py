@@ -1,4 +1,4 @@
-"""What the mind did, as typed and numbered events that a late reader can still follow."""
+"""The mind's own events: typed and numbered, so that a late reader can still follow them."""
 
 from __future__ import annotations
 
@@ -421,7 +421,7 @@ class TurnEnded(NamedTuple):
 
 
 class ModelSelected(NamedTuple):
-    """The turns go on with another tier or model."""
+    """Another tier or model answers from here."""
 
     at: float
     tier: Tier
@@ -631,7 +631,7 @@ class Fabric(Stateful):
 
     @property
     def tail(self) -> tuple[tuple[Any, ...], ...]:
-        """What a dump carries: each event after the name of its kind."""
+        """Return the events for a dump, each with the name of its kind."""
         return tuple([(type(event).__name__, *event) for event in self.recent()])
 
     def _take_tail(self, tail: Sequence[Sequence[Any]]) -> None:
@@ -649,7 +649,7 @@ class Subscription:
         self.missed = 0  # Events that left the ring before this reader came for them.
 
     def poll(self, fabric: Fabric | None = None) -> list[tuple[int, MindEvent]]:
-        """What came since the last call; a fabric that goes on from a dump of the last may be handed in."""
+        """Return the events since the last call; the fabric may be one that was loaded from a dump of the last one."""
         if fabric is not None:
             self._fabric = fabric
         fabric = self._fabric

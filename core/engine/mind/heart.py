@@ -40,7 +40,7 @@ ROUGH: tuple[Regime, ...] = ("crisis", "turbulence")
 
 
 class RegimeReading(Value, frozen=True):
-    """The regime, and the one that may follow it."""
+    """The current regime, and the candidate that may replace it."""
 
     regime: Regime
     candidate: Regime

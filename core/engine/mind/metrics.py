@@ -124,7 +124,7 @@ class Metrics(Stateful):
             self._forecasts += 1
 
     def turn(self, event: Turn) -> float:
-        """Count one answer of the model and the time it took that no call has told; return when it began."""
+        """Count one answer of the model and its time, unless a call has counted it; return when it began."""
         self._events += 1
         self._turns += 1
         if event.context_tokens:

@@ -185,7 +185,7 @@ class Mind(Stateful):
         return self._source.update(event, heart.gauge.fill, False)
 
     def _remember(self, event: Event, pattern: str) -> Episode | None:
-        """Let a compaction be dreamt over, and tell of the episode an event ends."""
+        """Start a dream at a compaction, and publish the episode an event ends."""
         heart = self.heart
         if type(event) is Compaction:
             heart.dream("compaction")
@@ -272,11 +272,11 @@ class Mind(Stateful):
         self._recalled = None
 
     def wide(self, most: int) -> int:
-        """As many of so many as affect's breadth lets through."""
+        """Return how many of at most `most` items affect's search breadth allows."""
         return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
 
     def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
-        """The past episodes most like this moment, best first, each with up to so many that followed it.
+        """Return the past episodes most like this moment, best first, each with up to `ahead` that followed it.
 
         Only a step may ask: it is the retrieval that the metrics count.
         """
@@ -289,7 +289,7 @@ class Mind(Stateful):
         return matches
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
-        """The mind now, or as it would stand at a later moment without events; nothing changes.
+        """Return the mind's reading now, or for a later moment if no event comes; nothing changes.
 
         `now` is that moment in subjective seconds, where the caller knows it.
         """

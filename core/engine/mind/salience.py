@@ -1,4 +1,4 @@
-"""What the mind attends to: stimuli scored on arrival, fading with every gamma tick."""
+"""The salience queue: stimuli are scored on arrival and fade with every gamma tick."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class Salience(Stateful):
             self.drop_expired(now)
 
     def drop_expired(self, now: float) -> int:
-        """Drop what waited too long in subjective time; items stand in order of arrival."""
+        """Drop items that waited too long in subjective time; items are in order of arrival."""
         items, before = self._items, len(self._items)
         oldest = now - self._expiry
         while items and items[0].now <= oldest:

@@ -140,7 +140,7 @@ _LEAST_SEEN = 1000  # Tokens below which no program compacts by itself.
 
 
 class ContextGauge(Stateful):
-    """How far the agent's context is on its way to the point where it is compacted.
+    """How close the agent's context is to the point where it is compacted.
 
     The point is the smaller of a share of the window and the window less what an answer needs, until the
     agent's program compacts by itself: from then on it is where that happened, if that is sooner.
@@ -169,7 +169,7 @@ class ContextGauge(Stateful):
         return min(usual, self._seen) if self._seen else usual
 
     def turn(self, tokens: int, window: int) -> None:
-        """Take in a turn's context; a turn that tells none changes nothing."""
+        """Take in a turn's context; a turn without a figure changes nothing."""
         if window and window != self._window:
             if self._window:
                 self._seen = self.most = 0

@@ -116,7 +116,7 @@ class StimulusSource(Stateful):
         self.news[news] = max(measure, self.news.get(news, 0.0))
 
     def call_pattern(self, event: ToolUse) -> bytes:
-        """The pattern of a call as such, whatever came of it."""
+        """Return the pattern of a call, whatever its outcome."""
         coarse, targets = event.program, event.targets
         if targets and not coarse:
             coarse = targets[0].rpartition("/")[0] or "."
@@ -135,7 +135,7 @@ class StimulusSource(Stateful):
         return self.more(stimuli, shifted) if shifted or self.news else stimuli
 
     def more(self, stimuli: Stimuli, shifted: bool) -> Stimuli:
-        """What draws attention beside the event itself: news before it, a shift after it."""
+        """Return the stimuli an event brings beside itself: news before it, a shift after it."""
         if shifted:
             stimuli = (*stimuli, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
         stimuli = (*[self._reported(news, measure) for news, measure in self.news.items()], *stimuli)
@@ -231,7 +231,7 @@ class StimulusSource(Stateful):
         return self._anomaly(cause, event, urgency, words, repeats if cause == "repeat" else streak)
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
-        """Return the stimuli in an answer that took so many new tokens."""
+        """Return the stimuli of an answer with that many new tokens."""
         stimuli: Stimuli = ()
         usual = self._burn
         if self._fresh_context:

@@ -19,7 +19,7 @@ _NAMES_KEPT = 64
 
 
 class TierSpend(Value, frozen=True):
-    """What one tier took today."""
+    """One tier's spending today."""
 
     tier: Tier
     turns: int

@@ -71,7 +71,7 @@ class Impulses:
     def parts(
         self, causes: tuple[str, ...], pattern: str, shifted: bool, now: float, axis: int, share: float
     ) -> list[tuple[str, float]]:
-        """What an event adds to one axis, impulse by impulse; `held` is what implementation is left with."""
+        """Return what an event adds to one axis, impulse by impulse; `share` is what is left of implementation's."""
         parts = [
             (name, row[axis] * share if name == IMPLEMENTATION else row[axis])
             for name, row in self._parts(causes, pattern, shifted)

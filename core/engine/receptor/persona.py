@@ -148,7 +148,7 @@ _MOST = 1_000_000.0
 
 
 class Origin(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose it is, as far as anyone may know."""
+    """Where a persona comes from, as far as that may be shown."""
 
     model: Family
     profile: str  # Hash of the statistics themselves.

@@ -9,7 +9,7 @@ from core.events import Action
 
 
 class AxisReading(Struct, frozen=True):
-    """One axis: its value, and where it would fire."""
+    """One axis: its value, and the level where it fires."""
 
     axis: Axis
     value: float

@@ -160,7 +160,7 @@ class Receptor(Stateful):
 
     @property
     def storm(self) -> bool:
-        """Whether so many actions in a row have failed that the agent is stuck, whatever the axes say."""
+        """Return whether enough actions in a row have failed that the agent is stuck, whatever the axes say."""
         return 0 < self._storm <= self.facts.failures_in_a_row
 
     def step(self, event: Event) -> Percept:

@@ -24,7 +24,7 @@ _MOST = 32  # Roles remembered, and sub-agents at work whose role is.
 
 
 class Delegate(NamedTuple):
-    """One way to go on, and what speaks for it."""
+    """One way to continue, alone or with a role, and its record."""
 
     role: str  # The role of a sub-agent, or `alone`.
     score: float
@@ -55,7 +55,7 @@ class Delegates(Stateful):
             del self._roles[next(iter(self._roles))]
 
     def order(self, preference: float, failing: float) -> tuple[Delegate, ...]:
-        """Every way to go on, the preferred first; without preference nobody is asked."""
+        """Return every way to continue, the preferred first; without a preference only working alone."""
         ways = [Delegate(ALONE, (1.0 - preference) * (1.0 - failing))]
         if preference > 0.0:
             ways += [
@@ -86,13 +86,13 @@ class Scene(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Where the axis of the cue stands; of two, the higher one."""
+        """Return the value of the cue's axis; if it names two, the higher one."""
         axes = CUE_AXES.get(self.cue, ())
         values = [self.percept.axes[AXES.index(axis)] for axis in axes]
         return max(values) if values else self.intensity
 
     def words(self) -> dict[str, str]:
-        """What sentences may name in braces."""
+        """Return the words that sentences may name in braces."""
         return {
             "cue": self.cue,
             "state": self.percept.state.replace("_", " "),
@@ -150,7 +150,7 @@ class CheckpointRequest(NamedTuple):
 
 
 class ActionResult(NamedTuple):
-    """What an action came to."""
+    """The result of an action."""
 
     text: str
     checkpoint: CheckpointRequest | None = None
@@ -160,13 +160,13 @@ Act = Callable[[Scene, Method], ActionResult]
 
 
 def alert(scene: Scene, method: Method) -> ActionResult:
-    """Say the method's sentence, and in trouble to whom the work could be handed."""
+    """Say the method's sentence and, in trouble, who could take the work over."""
     text = fill(method.action.say, scene.words()) or scene.reason()
     return ActionResult(f"{text} {advised_delegate(scene)}".rstrip())
 
 
 def advised_delegate(scene: Scene) -> str:
-    """Whom to ask for help; blank where nothing is wrong or going on alone is preferred."""
+    """Return the role to ask for help; empty if nothing is wrong or working alone is preferred."""
     first = scene.delegates[0]
     if scene.cue not in _TROUBLE or first.role == ALONE:
         return ""
@@ -243,7 +243,7 @@ def probe(scene: Scene, method: Method) -> ActionResult:
 
 
 def _personas(scene: Scene) -> list[str]:
-    """What those who work alike mostly do, each counted by its likeness."""
+    """Count what people with a similar way of working mostly do, weighted by similarity."""
     near = [
         (alike, persona)
         for persona in scene.personas

@@ -1,4 +1,4 @@
-"""What may be said to the agent now: one short sentence of fact, rarely, and never twice."""
+"""Advice for the agent: one short factual sentence at a time, rarely, and never twice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Advised(NamedTuple):
 
 
 def sentence(message: str) -> str:
-    """A message as the agent gets it: marked, on one line, short; blank where there is nothing to say."""
+    """Return a message as the agent gets it: marked, short, on one line; empty if there is nothing to say."""
     words = " ".join(safe(message).split())
     if not words:
         return ""
@@ -93,7 +93,7 @@ class Adviser:
         return None
 
     def repeats(self, message: str) -> bool:
-        """Whether the agent was already told this."""
+        """Return whether the agent has had this advice before."""
         return sentence_print(message) in self._said
 
     def withholds(self, advised: Advised, session: str) -> bool:
@@ -105,7 +105,7 @@ class Adviser:
         return int.from_bytes(digest, "big") < share * 2.0**64
 
     def record_said(self, advised: Advised) -> None:
-        """It was handed over."""
+        """Record that the advice was delivered."""
         self._said[fingerprint(advised.sentence)] = None
         if advised.original:
             self._said[fingerprint(advised.original)] = None

@@ -178,7 +178,7 @@ class InterventionQueue(Stateful):
         return tuple(self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due)
 
     def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
-        """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""
+        """Record that a sentence reached the agent: the one that waits or was due, else one from elsewhere."""
         for one in self.waiting:
             if sentence_print(one.message) == call:
                 self.waiting.remove(one)

@@ -1,4 +1,4 @@
-"""What sessions teach about how sensitive to be; the sensor itself is never touched."""
+"""How sensitive to be, learned from sessions; the sensor itself is never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going in circles: six detectors, each of which earned its place on labelled runs.
+"""Loop detection: six detectors, each chosen on labelled runs.
 
 A detector counts one thing and is active while that count is at or above its limit. It ends when its own
 condition ends: a check or commit passes, something new is edited, the turn ends, or the person writes.
@@ -37,7 +37,7 @@ _NO_LIMITS: dict[DetectorName, int] = {}
 
 
 class Loop(NamedTuple):
-    """An agent going in circles, as a person is told of it."""
+    """One loop, in words for the person."""
 
     detector: DetectorName
     period: int  # Calls in one round; 0 if it has no rounds.
@@ -611,7 +611,7 @@ class LoopDetector(Stateful):
 
     @property
     def current(self) -> Loop | None:
-        """The loop that goes on now."""
+        """Return the loop that is active now."""
         if self._active is None:
             return None
         part = self._parts[self._active]
@@ -633,7 +633,7 @@ class LoopDetector(Stateful):
         return {name: part.dump() for name, part in self._parts.items()}
 
     def _load_parts(self, states: Mapping[str, Any]) -> None:
-        """Load each detector; one that was switched on since starts from nothing."""
+        """Load each detector; one that was switched on since starts empty."""
         for name, part in self._parts.items():
             if name in states:
                 part.load(states[name])

@@ -118,7 +118,7 @@ class Deliver(Group):
 
 
 class Action(Group):
-    """What a method says, and to whom."""
+    """A method's message, and its audience."""
 
     say: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
     # What the agent is told, as a fact, where that differs from what the person is.

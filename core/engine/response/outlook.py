@@ -86,7 +86,7 @@ PHRASES = ("words_of_checking", "words_of_doubt")  # Counts of what the agent sa
 
 
 class Reason(NamedTuple):
-    """What one count adds."""
+    """One count's contribution to the outlook."""
 
     name: str
     number: int
@@ -155,7 +155,7 @@ def read_fits(table: Mapping[str, Any]) -> tuple[dict[str, _Fit], str]:
 
 
 def stage_of(actions: int, ended: bool) -> Stage:
-    """Which weights hold after so many actions."""
+    """Return the stage, and so the weights, after that many actions."""
     if ended and actions:
         return "end"
     return next((stage for least, stage in STAGES if actions >= least), "too early")
@@ -188,7 +188,7 @@ def shift_of(facts: Any, fit: _Fit) -> float:
 
 
 def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> OutlookReading:
-    """What the plain counts say of how this run goes."""
+    """Return the outlook of this run from its plain counts."""
     fitted_on = _fits()[1] + (" and from your labels" if settings.weights else "")
     stage = stage_of(facts.actions, ended)
     if stage == "too early":

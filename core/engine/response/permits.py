@@ -1,4 +1,4 @@
-"""Who may do what: three tiers of calls, and permits that only the safety module here can make.
+"""Permits: three tiers of calls, and permits that only the safety module here can make.
 
 Affect is not an input: nothing in here knows of it.
 """
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What the governor and the budget say of the session; there is no room for a mood."""
+    """The governor's and the budget's view of the session; affect is no part of it."""
 
     halt: str = ""  # Why the governor halted; blank where it did not.
     fuse: bool = False  # It did so for the number of steps alone.
@@ -51,7 +51,7 @@ class Standing(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of a call."""
+    """The decision on a call."""
 
     verdict: Literal["pass", "permit", "person", "deny"]
     tier: CallTier
@@ -59,7 +59,7 @@ class Decision(NamedTuple):
 
 
 class PermitPolicy:
-    """What becomes of a call of each tier, as the person's settings make it."""
+    """The decision for each tier of calls, from the person's settings."""
 
     def __init__(self, settings: GuardSettings) -> None:
         self._settings = settings
@@ -81,7 +81,7 @@ class PermitPolicy:
         return call.tier, call.why
 
     def decide(self, call: Asked, standing: Standing) -> Decision:
-        """What becomes of a call, as the governor and the budget stand."""
+        """Decide on a call, given the governor and the budget."""
         tier, why = self.tier(call)
         if tier == "read":
             return Decision("pass", tier, why)
@@ -103,7 +103,7 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
 
 
 class Bound(NamedTuple):
-    """What a permit is bound to."""
+    """The call a permit is bound to."""
 
     session: str
     tool: str
@@ -146,7 +146,7 @@ class Permit:
 
 
 class Safety:
-    """Makes permits and takes each of them once; its key is handed in and never leaves it."""
+    """Makes permits and accepts each of them once; its key never leaves it."""
 
     def __init__(self, settings: GuardSettings, key: bytes) -> None:
         self.policy = PermitPolicy(settings)
@@ -169,7 +169,7 @@ class Safety:
         return Permit(_MINT, self._number, bound, expires, seal)
 
     def use(self, permit: Permit, call: Asked, at: float) -> None:
-        """Take a permit for a call; raises `PermitRefused` where it does not hold. It is gone either way."""
+        """Use up the permit for a call; raise `PermitRefused` if it is not valid. It is used up either way."""
         number, bound = permit._number, permit._bound
         if not compare_digest(permit._seal, self._sealed(number, bound, permit._expires)):
             raise PermitRefused("the permit is forged")

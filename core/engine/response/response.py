@@ -1,4 +1,4 @@
-"""From signals to sentences: score the methods, run those that fire, and keep their results."""
+"""The response: scores the methods, runs those that fire, and keeps their results."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ class Response(Stateful):
         return self.queue.drain(percept.at, windows, percept.axes[_FRUSTRATION])
 
     def read(self, asks_at: float, preference: float = NEUTRAL.delegation_preference) -> ResponseReading:
-        """What a screen shows; affect says at what pressure the person is asked, and how it delegates."""
+        """Return the readings for a screen; affect decides how soon the person is asked, and how work is delegated."""
         return ResponseReading(
             candidates=self._scorer.candidates(),
             memo=self._memo.entries,

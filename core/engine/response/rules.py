@@ -96,7 +96,7 @@ class Refusal(NamedTuple):
 
 
 def unwanted(method: Method) -> str:
-    """Why a project may not add this method; empty where it may."""
+    """Return why a project may not add this method; empty if it may."""
     if method.id in OWN_WORDS:
         return f"{method.id} is a reserved name; a project's method needs another"
     if method.action.kind == "done":
@@ -220,7 +220,7 @@ def _line(content: bytes, name: str) -> str:
 
 
 def _proposals(current: Mapping[str, Method], tree: Mapping[str, Any], source: str) -> dict[str, Method]:
-    """Every method a file names, laid over the known one of that id; PolicyError where any is wrong."""
+    """Return every method a file names, on top of the known one with that id; raise `PolicyError` if any is wrong."""
     proposals: dict[str, Method] = {}
     faults: list[str] = []
     places: dict[str, int] = {}

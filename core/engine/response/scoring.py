@@ -81,7 +81,7 @@ class _Rule:
 
 
 class _Audience:
-    """Who hears what under some settings, shared by all agents."""
+    """Which methods listen to which cue under these settings, shared by all agents."""
 
     def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
         self.scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
@@ -174,7 +174,7 @@ class Scorer(Stateful):
         return sorted(best.values(), key=lambda shot: -shot.score)
 
     def _cues(self) -> list[tuple[Cue, float]]:
-        """What could be heard at the last act."""
+        """Return the cues of the last act."""
         if _flows(self._signals):
             return list(self._extra)
         return [(CUE_OF[name], intensity) for name, intensity, _ in self._signals] + list(self._extra)
@@ -192,7 +192,7 @@ class Scorer(Stateful):
         return (elapsed / rule.cooldown) ** self._power if elapsed > 0.0 else 0.0
 
     def cooldown(self, name: str) -> float:
-        """How long a method rests; 0 for one that is not known."""
+        """Return how long a method rests; 0 if it is unknown."""
         return next((rule.cooldown for rule in self._rules if rule.method.id == name), 0.0)
 
     def candidates(self) -> tuple[Candidate, ...]:
@@ -296,7 +296,7 @@ class SessionTally(Value, frozen=True):
 
 
 def _counted(name: str, keys: tuple[str, ...]) -> KeptField:
-    """Counts by a key of which all are known."""
+    """A dictionary of counts with a fixed set of keys."""
     return custom(name, lambda counts: tuple(counts.values()), lambda row: dict(zip(keys, row, strict=True)))
 
 

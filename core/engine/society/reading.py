@@ -44,8 +44,8 @@ class SocietyReading(Struct, frozen=True):
 
 
 def tree(readings: Mapping[str, AgentReading]) -> list[AgentReading]:
-    """Depth first, each agent's sub-agents in the order they became known; one whose parent was forgotten
-    stands one below the first."""
+    """Return the agents depth first, sub-agents in the order they appeared; if a parent was forgotten, its child is
+    listed below the first agent."""
     below: dict[str, list[AgentReading]] = {}
     for reading in readings.values():
         below.setdefault(reading.parent if reading.parent in readings else "", []).append(reading)

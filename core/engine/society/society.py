@@ -90,7 +90,7 @@ class Commons(Stateful):
 def _meetings(
     peers: Mapping[str, Peer], pairs: Iterable[tuple[str, str]], caller: str
 ) -> Iterator[tuple[str, str, Channel]]:
-    """Who shows what to whom: along delegation, over files, from the caller to all others."""
+    """Return who shows affect to whom: by delegation, by shared files, and from the caller to all others."""
     for name, peer in peers.items():
         if peer.parent:
             yield peer.parent, name, "down"
@@ -160,7 +160,7 @@ class SessionAgent(Stateful):
 
 
 class SessionAgents:
-    """Keep only so many agents awake; a finished one goes first, then who was still for longest."""
+    """Keeps a limited number of agents awake: finished ones are folded up first, then the longest idle."""
 
     def __init__(self, limits: SocietySettings, make: EngineMaker, seed: int) -> None:
         self._limits = limits
@@ -188,7 +188,7 @@ class SessionAgents:
         return member
 
     def finish(self, name: str) -> None:
-        """An agent that is awake has ended; only so many of those stay awake."""
+        """Mark an agent that is awake as finished; only a limited number of those stay awake."""
         self.finished[name] = None
         while len(self.finished) > self._limits.finished:
             self._sum_up(next(iter(self.finished)))
@@ -265,7 +265,7 @@ class SessionAgents:
         return self._make(seed=seed, agent=name)
 
     def _sleepiest(self, but: str) -> str:
-        """Who is summed up for want of room: a finished agent, else who was still for longest."""
+        """Return the agent to fold up when there is no more room: a finished one, else the longest idle."""
         finished = [name for name in self.finished if name != but]
         if finished:
             return min(finished, key=lambda name: self.awake[name].last)
@@ -408,7 +408,7 @@ class Society(Stateful):
             heatmap.see_changed(path, at)
 
     def frame(self, agent: str | None = None, at: float | None = None) -> Frame:
-        """The frame of one agent that is awake, of the main one where none is named."""
+        """Return the frame of one agent that is awake; of the main agent if none is named."""
         return self.engine(MAIN if agent is None else agent).frame(at)
 
     def read(self) -> SocietyReading:

@@ -14,7 +14,7 @@ FAILING = 0.4  # Share of failing commands at which nothing is reported as going
 
 
 class Facts(NamedTuple):
-    """What each model says."""
+    """The facts each model contributes to the story."""
 
     state: AgentState
     flowing: bool  # The flow gate fires.
