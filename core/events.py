@@ -1,4 +1,4 @@
-"""The one vocabulary every agent's log is translated into.
+"""The events: one vocabulary for every agent's log.
 
 An event carries no content: only shapes, sizes, fingerprints, and where its line stands.
 """
@@ -90,12 +90,12 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
 
     @property
     def only_ends(self) -> bool:
-        """Whether it is no answer, and only tells that the agent's turn is over."""
+        """Whether this is no answer, only the end of the agent's turn."""
         return self.cost == 0.0 and not (self.context_tokens or self.output_tokens) and self.said is None
 
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
-    """A call and what came of it, at the time of its result; `where` is the result's place."""
+    """A call and its outcome, at the time of its result; `where` is the result's place."""
 
     called: Where | None = None  # The call's own place, where its record is not the result's.
     id: str = ""

@@ -1,4 +1,4 @@
-"""Where the platform keeps what belongs to nooscope, told at once where that is plain."""
+"""The platform's folders for nooscope, worked out without a library on common platforms."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def safe(text: str, instead: Instead = replace_by_blank, *, lines: bool = False)
 
 
 def strip_colours(text: str) -> str:
-    """The text without colour sequences, to be taken out before secrets are looked for: one may stand inside.
+    """Remove colour sequences, before secrets are looked for: a secret may contain one.
 
     It is not yet safe.
     """

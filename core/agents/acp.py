@@ -56,7 +56,7 @@ class AcpReader(TranscriptReader):
         self._plan = ""
 
     def own_pending(self) -> Iterable[Event]:
-        """Return the prompt of which more chunks may come."""
+        """Return the prompt that may still get more chunks."""
         return filter(None, [self._asked])
 
     def read(self, value: Any, out: list[Event]) -> None:

@@ -67,7 +67,7 @@ def message_times(messages: list[dict[str, Any]], panel: list[dict[str, Any]]) -
 
 
 class PanelMessages:
-    """Reads a task of which only the panel's messages are there."""
+    """Reads a task that has only the panel's messages."""
 
     def __init__(self, reader: ClineReader, here: Callable[[str], Where]) -> None:
         self._reader = reader

@@ -145,7 +145,7 @@ _NOTHING = Prices(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Tier(NamedTuple):
-    """Prices of a whole request whose context is larger than so many tokens."""
+    """Prices of a whole request whose context is above a number of tokens."""
 
     over: int
     prices: Prices
@@ -178,7 +178,7 @@ class Models:
 
     @classmethod
     def load(cls, *extra: Path, settings: ContextWindowSettings | None = None) -> Models:
-        """Our table, with the user's laid over it."""
+        """Load our table, with the person's own on top."""
         return cls(_merged(extra), settings)
 
     def update(self, *extra: Path) -> str:
@@ -330,7 +330,7 @@ def _search(model: str, rows: Mapping[str, Model], aliases: Mapping[str, str]) -
 
 
 def _merged(extra: tuple[Path, ...]) -> _Table:
-    """Our table, read once a process, with the user's laid over it."""
+    """Return our table, read once per process, with the person's own on top."""
     ours = _our_table()
     if not extra:
         return ours

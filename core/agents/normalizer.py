@@ -138,7 +138,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Sorted(NamedTuple):
-    """What a call does, without its content."""
+    """A call's action and purpose, without its content."""
 
     action: Action
     targets: tuple[str, ...] = ()
@@ -151,14 +151,14 @@ class Sorted(NamedTuple):
 
 
 class _ToolActions(NamedTuple):
-    """What a tool does, in general and with certain commands."""
+    """A tool's action, in general and for certain commands."""
 
     action: Action
     commands: dict[str, Action]
 
 
 class _Judges(NamedTuple):
-    """What is built from tables alone and shared by all normalizers with the same tables."""
+    """Judges built from tables alone, shared by all normalizers with the same tables."""
 
     arguments: Arguments
     shell: Shell
@@ -197,7 +197,7 @@ class Normalizer:
 
     @classmethod
     def load(cls, *extra: Path) -> Normalizer:
-        """Our tables, with the user's laid over them."""
+        """Load our tables, with the person's own on top."""
         return cls(read_tables(*extra))
 
     def update(self, *extra: Path) -> str:
@@ -270,7 +270,7 @@ class Normalizer:
         )
 
     def _silent_purpose(self, value: Any) -> Purpose:
-        """Return the purpose of a call without a command; one that gives a running command no input waits."""
+        """Return the purpose of a call without a command; empty input to a running command means waiting."""
         if type(value) is not dict or not value or self._arguments.targets(value):
             return ""
         return "" if str(value.get("chars") or value.get("code") or "").strip() else "wait"

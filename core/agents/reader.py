@@ -470,7 +470,7 @@ def untimed(use: ToolUse | None) -> ToolUse | None:
 
 
 def holds_table(name: str, columns: set[str], *others: str) -> Callable[[Sample], int]:
-    """Return what recognises a database with these tables, of which the first has these columns."""
+    """Return a check for a database with these tables, the first of them with these columns."""
 
     def sniff(sample: Sample) -> int:
         if not sample.head.startswith(MAGIC) or not {name, *others} <= tables(sample.path):

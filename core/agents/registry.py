@@ -54,7 +54,7 @@ def make_kit(settings: IngestSettings | None = None, more: tuple[Agent, ...] = (
 
 
 def unusable_tables(tables: TableSettings) -> dict[str, str]:
-    """Which of the user's tables cannot be used, and why; we go on with ours."""
+    """Return the person's tables that cannot be used, and why; ours are used instead."""
     lost: dict[str, str] = {}
     for name, load in (("tools", Normalizer.load), ("models", Models.load)):
         file = getattr(tables, name)

@@ -1,4 +1,4 @@
-"""Every agent: its name, its formats, where it keeps its logs, and which versions of it were read."""
+"""The table of agents: name, formats, folders of logs, and versions seen."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def page(film: ExportedSession) -> str:
 
 
 def page_title(film: ExportedSession) -> str:
-    """What the session is called: its agent, project and model."""
+    """Return a session's title: its agent, project and model."""
     summary, privacy = film.summary, film.privacy
     project = summary.project.rstrip("/").rpartition("/")[2]
     names = (summary.agent, privacy.name(project), privacy.name(", ".join(summary.models[:2])))

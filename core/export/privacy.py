@@ -32,7 +32,7 @@ _WORDLESS = {
 
 
 class Privacy:
-    """What is shown of text and names; strict mode numbers every name."""
+    """How much of text and names is shown; strict mode replaces every name by a number."""
 
     def __init__(self, level: Level = "excerpts") -> None:
         self.level: Level = level

@@ -1,4 +1,4 @@
-"""What an extension is: a name, a layer, what it depends on, and hooks that do nothing by default."""
+"""The base class of extensions: a name, a layer, dependencies, and hooks that do nothing by default."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYERS = 8  # Layers run from 0 to 7; one may depend on its own layer and on low
 
 
 class ToolCall(NamedTuple):
-    """A call an agent is about to make, as its hook tells it; its words are redacted."""
+    """A call an agent is about to make, as reported by its hook; its words are redacted."""
 
     session: str
     tool: str
@@ -189,7 +189,7 @@ E = TypeVar("E", bound=Extension)
 
 
 def ordered(extensions: Iterable[E]) -> tuple[list[E], list[str]]:
-    """Those that fit together, each after all it depends on, lower layers first; and why others do not."""
+    """Return the extensions that fit together, dependencies and lower layers first, and why others do not fit."""
     complaints: list[str] = []
     by_name: dict[str, E] = {}
     for one in extensions:

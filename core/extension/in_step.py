@@ -26,7 +26,7 @@ _MOST = 8  # Findings of one extension with one event.
 
 
 class Detection(NamedTuple):
-    """Something a detector found: it is marked on the timeline and told to the person."""
+    """A detector's finding: marked on the timeline, and shown to the person."""
 
     rule: str  # A short name, told as `<extension>.<rule>`.
     text: str
@@ -73,7 +73,7 @@ class StepExtension(Extension, Stateful):
         """The response was chosen."""
 
     def find(self, event: Event, step: Step) -> Iterable[Detection]:
-        """What is worth a mark and a word to the person."""
+        """Return the findings worth a mark and a message."""
         del event, step
         return ()
 
@@ -175,7 +175,7 @@ class ExtendedEngine(Engine):
         return {one.name: (self._counts[one.name], self._states[one.name]) for one in self._order}
 
     def _keep_states(self) -> None:
-        """Ask each for its state, as part of the step: one that cannot tell it is switched off there."""
+        """Ask each extension for its state as part of the step; one that fails is switched off there."""
         for one in self._order:
             self._states[one.name] = None
             if self._counts[one.name] < FAULTS:

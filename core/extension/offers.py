@@ -30,7 +30,7 @@ class _Kept(TypedDict, total=False):
 
 
 class Switches:
-    """What the person switched off, kept beside their settings."""
+    """The extensions the person has switched off, kept beside the settings."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or extension_folder().parent / _FILE
@@ -56,7 +56,7 @@ class Switches:
         return frozenset(("*",))
 
     def changed(self, key: str, on: bool) -> bytes:
-        """What the file holds once one is switched; raises `StoreError` where it cannot be read."""
+        """Return the file's content with one switch changed; raise `StoreError` if it cannot be read."""
         import msgspec
 
         standing = self.off()
@@ -80,7 +80,7 @@ class InUse(NamedTuple):
 
 
 def in_use(kind: Kind, fits: Callable[[Any], str], offers: Offers | None = None) -> InUse:
-    """Load all of one kind that are on; `fits` says what is wrong with one that is not what it should be."""
+    """Load every extension of a kind that is switched on; `fits` returns what is wrong with one."""
     offered = find_offers() if offers is None else offers
     if not offered.of(kind):
         return _NONE
@@ -123,7 +123,7 @@ _LONGEST = 256_000  # Bytes of a list of entry points; a longer one is none.
 
 
 class Offer(NamedTuple):
-    """One thing that is offered, and where it comes from."""
+    """One available extension, and where it comes from."""
 
     kind: Kind
     name: str
@@ -160,7 +160,7 @@ class Offers(NamedTuple):
     complaints: tuple[str, ...] = ()
 
     def of(self, kind: Kind) -> tuple[Offer, ...]:
-        """Those of one kind."""
+        """Return the extensions of one kind."""
         return tuple(offer for offer in self.offers if offer.kind == kind)
 
 
@@ -179,7 +179,7 @@ def site_folders() -> tuple[Path, ...]:
 
 
 def find_offers() -> Offers:
-    """What is offered now."""
+    """Find the available extensions."""
     offered, folder = _packages(site_folders()), extension_folder()
     if not os.path.isdir(folder):  # noqa: PTH112 the method of a path raises where a folder above is closed
         return offered
@@ -198,7 +198,7 @@ def _packages(folders: tuple[Path, ...]) -> Offers:
 
 
 def installed(folders: Iterable[Path]) -> Iterator[Offer]:
-    """What installed packages offer, in the order of their names."""
+    """Return the extensions of installed packages, in order of name."""
     for folder in folders:
         try:
             names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(_ENDING))
@@ -231,7 +231,7 @@ def _listed(text: str, package: str, version: str) -> Iterator[Offer]:
 
 
 def in_folder(folder: Path, complaints: list[str]) -> Iterator[Offer]:
-    """What the person's own folder offers; a file that others may write to is left out."""
+    """Return the extensions in the person's own folder; a file that others may write to is left out."""
     for below, kind in _FOLDERS.items():
         try:
             entries = sorted((folder / below).iterdir())

@@ -1,4 +1,4 @@
-"""The extensions that are installed and on: those that listen, and those that take part in the step."""
+"""The extensions that are installed and switched on: observers, and those that take part in the step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StepRef(NamedTuple):
 
 
 class InStep(NamedTuple):
-    """Those that take part in the step, and what is wrong with others."""
+    """The extensions that take part in the step, and what is wrong with others."""
 
     refs: tuple[StepRef, ...] = ()
     complaints: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ def listening() -> tuple[list[Extension], list[str]]:
 
 
 def in_step() -> InStep:
-    """Those that take part in every step of a session that starts now."""
+    """Return the extensions that take part in every step of a new session."""
     classes, complaints = _classes()
     if not classes:
         return InStep((), tuple(complaints))
@@ -97,7 +97,7 @@ def _code(module: str) -> str:
 
 
 def step_makers(refs: Iterable[StepRef]) -> tuple[list[StepMaker], list[StepRef]]:
-    """The classes behind references, and those that are not here in that form."""
+    """Return the classes behind references, and the references that are not installed in that form."""
     classes: dict[StepRef, type[StepExtension]] = {
         _ref(kind): kind for kind in _classes()[0] if issubclass(kind, StepExtension)
     }

@@ -93,7 +93,7 @@ class NoveltySettings(FieldSettings):
 
 
 class PersistenceSettings(FieldSettings):
-    """How long a line of work goes on under partial failure."""
+    """How long a line of work continues under partial failure."""
 
     time_constant: Annotated[float, _tau("Long, as it represents slowly gained experience.")] = 1800.0
     rate_limit: Annotated[float, _rate("Narrow, as slow experience must not jump.")] = 0.04

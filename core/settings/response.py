@@ -173,7 +173,7 @@ class LearningSettings(Group):
 
 
 class PriorSettings(Group):
-    """What one session passes on to the next."""
+    """The part of one session that the next one starts with."""
 
     enabled: Annotated[bool, Spec("Begin a session with what was normal in earlier ones.")] = True
     blend: Annotated[float, Spec("Weight of the newest session in the prior.", 0, 1, 0.05)] = 0.3

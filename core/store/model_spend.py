@@ -63,7 +63,7 @@ class SpendStore:
             return True
 
     def settle(self, now: float, money: float, tokens: int, *, unpriced: bool = False) -> None:
-        """Correct what was set aside by what it came to."""
+        """Replace a reserved amount by the actual one."""
         with self._file.locked():
             spend = self.read(now)
             spend.money = max(0.0, spend.money + money)
@@ -80,7 +80,7 @@ class SpendStore:
                 self._file.write(spend)
 
     def failed(self, now: float, name: str, limit: int, rest: float, *, wait: float = 0.0) -> None:
-        """A model failed; after so many times in a row it is left alone, ever longer."""
+        """Record that a model failed; after several failures in a row it is paused, longer each time."""
         with self._file.locked():
             spend = self.read(now)
             one = spend.rests.setdefault(name, Rest())

@@ -199,7 +199,7 @@ class PersonaStore:
 
     @property
     def notices(self) -> list[str]:
-        """What a person should know: a record that was set aside."""
+        """Return notices for the person about a record that was set aside."""
         return self.file.notices
 
     def others(self) -> list[Persona]:

@@ -179,7 +179,7 @@ def reading_cache_path() -> Path:
 
 
 def _used_bytes(store: sqlite3.Connection) -> int:
-    """Bytes of the file that are in use, of which the values are a part; known without looking at them."""
+    """Return the bytes in use in the file, without reading the values."""
     pages, free, size = (
         int(store.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
     )

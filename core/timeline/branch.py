@@ -81,7 +81,7 @@ class Branch:
 
 
 def check_commit(timeline: Timeline, tried: int) -> None:
-    """Raise if settings that were tried on so many events may not be applied, because the session moved on since."""
+    """Raise if the session has moved on since the settings were tried."""
     later, most = len(timeline) - tried, timeline.settings.timeline.branch.most
     if later > 0 and tried >= most:
         raise StateError(f"the trial ended at its limit of {most} events; timeline.branch.most allows more")

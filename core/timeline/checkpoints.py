@@ -24,7 +24,7 @@ _MISFITS = (AttributeError, LookupError, TypeError, ValueError)  # Errors of loa
 
 
 class Checkpoint(Struct, frozen=True):
-    """Everyone's state after so many events, under a name."""
+    """Every agent's state after a number of events, with a name."""
 
     name: str
     created_at: float  # Epoch seconds; not part of the hash.
@@ -50,7 +50,7 @@ def take_checkpoint(timeline: Timeline, name: str, created_at: float, place: int
 
 
 def checkpoint_of(society: Society, name: str, created_at: float, place: int) -> Checkpoint:
-    """A checkpoint of minds that have seen so many events."""
+    """Make a checkpoint of minds after `place` events."""
     state = encode(society.dump())
     return Checkpoint(name, created_at, place, blake3(state).hexdigest(), state)
 

@@ -193,7 +193,7 @@ def _piece(block: Numbers | PackedBlock, place: int) -> Numbers:
 
 
 def _room(rows: int) -> int:
-    """Return the size of a first block for so many rows."""
+    """Return the size of a first block for a number of rows."""
     return min(ROWS, max(_SMALL, 1 << (rows - 1).bit_length()))
 
 

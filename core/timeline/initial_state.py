@@ -114,7 +114,7 @@ class InitialState(NamedTuple):
         return society
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
-        """Return a society resumed from a dump of one that started like this."""
+        """Return a society loaded from a dump of one with this initial state."""
         society = self._society(settings, Engine)
         society.load(state)
         self.remind(society)
@@ -177,7 +177,7 @@ class StartFiles:
         self._policy: Policy | None = None  # The last one that could be used, while its file is there.
 
     def read(self) -> ConfiguredStart:
-        """Read them all again; one that cannot be used is named."""
+        """Read all of them again; an unusable one is named."""
         files = self._rules = rule_files(self._project, self._rules)
         rules = files.load()
         path = user_settings_file().with_name(USER_POLICY)
@@ -195,5 +195,5 @@ class StartFiles:
 
 
 def configured_start(project: Path | None = None) -> ConfiguredStart:
-    """Read the person's policy and both rule files once; one that cannot be used is named and left out."""
+    """Read the person's policy and both rule files once; an unusable one is named and left out."""
     return StartFiles(project).read()

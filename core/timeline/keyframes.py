@@ -305,7 +305,7 @@ class KeyFrames:
         return join(self.segments(frame))
 
     def discard(self, frame: KeyFrame) -> None:
-        """Give up a damaged frame and those that build on it."""
+        """Drop a damaged frame and the frames that build on it."""
         place = bisect_right(self._indexes, frame.after) - 1
         stop = place + 1
         while stop < len(self._frames) and self._frames[stop].kind == "P":

@@ -1,4 +1,4 @@
-"""What a person's labels of sessions teach: changed weights of the outlook and limits of the loop detectors.
+"""Learning from a person's labels: weights of the outlook, and limits of the loop detectors.
 
 A change is used only if it predicts sessions left out better than the shipped figures do.
 """
@@ -49,7 +49,7 @@ _STAGE_WORDS = {stage: f"outlook after {least} actions" for least, stage in reve
 
 
 class Lesson(NamedTuple):
-    """What the labels say of one part of the model."""
+    """The labels' evidence about one part of the model."""
 
     part: str
     good: int

@@ -130,7 +130,7 @@ def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | No
 
 
 def is_trouble(mark: Mark, telling: set[str]) -> bool:
-    """Whether a mark is trouble; `telling` are the methods that notify the person of a risk."""
+    """Return whether a mark is trouble; `telling` are the methods that warn the person of a risk."""
     if mark.kind == "signal":
         return mark.name in TROUBLED
     if mark.kind == "method":

@@ -85,7 +85,7 @@ class Rerun:
         return self.run.tracks
 
     def advance(self, events: int) -> bool:
-        """Run so many more events; return False once none are left."""
+        """Run a number of further events; return False once none are left."""
         run, initial, later, after = self.run, self._initial, self._later, self._after
         stop = min(self.done + events, self.total)
         for number, event in enumerate(self.events[self.done : stop], self.done):

@@ -91,7 +91,7 @@ def _content(body: bytes) -> dict[str, Any]:
 
 
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
-    """Return today's settings with those that a run depends on as they were then."""
+    """Return today's settings, with the ones a run depends on as they were then."""
     usual = {name: each.default for name, each in tunables().items() if is_model_setting(name)}
     other = {name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default}
     changed = {name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])}

@@ -56,7 +56,7 @@ class SettingsChange(NamedTuple):
         return bool(self.heard or self.changed)
 
     def apply_to(self, society: Society) -> None:
-        """Let minds know of it; those that do already are not changed."""
+        """Apply it to minds; a mind that has it already does not change."""
         society.hear(self.heard)
         society.see_changed(self.changed)
 
@@ -308,7 +308,7 @@ class Timeline:
         return society
 
     def _remind(self, society: Society, place: int) -> None:
-        """Let minds know what was found out at a place; those that know are not changed."""
+        """Apply a finding about a place to minds; a mind that has it already does not change."""
         for change in self.changes:
             if change.news and change.after == place:
                 change.apply_to(society)

@@ -202,7 +202,7 @@ class WhatIfResult(NamedTuple):
 
 
 def changed_series(timeline: Timeline, compared: WhatIfResult | None, agent: str, setting: str, most: int) -> list[str]:
-    """Columns worth a curve: those the edits name, then those that came out most differently."""
+    """Return the columns worth a curve: the edited ones, then those that differ most."""
     chosen: list[str] = []
     edits = compared.edits if compared is not None else {}
     for name in (*edits, setting):

@@ -162,7 +162,7 @@ class HeldLines:
         self._ids: set[str] = set()
 
     def hold(self, awaited_id: str, placed: Placed, lines_read: int) -> None:
-        """Keep a line until what it waits for comes; so many were taken in before it."""
+        """Keep a line until the one it waits for arrives; `lines_read` lines came before it."""
         self.held.setdefault(awaited_id, []).append(placed)
         self._due.setdefault(awaited_id, lines_read + STRETCH)
         if placed.block is None and placed.line.uuid:
@@ -181,7 +181,7 @@ class HeldLines:
         return waiting
 
     def overdue(self, lines_read: int | None) -> list[Placed]:
-        """Return the lines that have waited too long after so many lines; all if no more will come."""
+        """Return the lines that have waited too long; all of them if no more will come."""
         late = [name for name, due in self._due.items() if lines_read is None or due < lines_read]
         return [placed for name in late for placed in self.release(name)]
 
@@ -560,7 +560,7 @@ class ClaudeCode(AgentReader):
 
 
 class Spending(ClaudeCode):
-    """Reads what a session spent, without its calls; notes a fault where that is only sure from the whole log."""
+    """Reads a session's spending without its calls; notes a fault if only the whole log makes it certain."""
 
     _skips = False  # The first result is read: it may begin the log.
 

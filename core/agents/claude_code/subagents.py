@@ -411,7 +411,7 @@ class LogsBeside:
         self._nameless: list[Path] = []
 
     def of(self, folder: Path, session: str) -> list[Path]:
-        """Those of one session, by name."""
+        """Return one session's sub-agents by name."""
         try:
             status = folder.stat()
         except OSError:

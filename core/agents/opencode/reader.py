@@ -65,7 +65,7 @@ class OpenCodeReader(TranscriptReader):
             self.note("neither session, message nor part")
 
     def own_pending(self) -> Iterable[Event]:
-        """Return the ends of turns that may still go on."""
+        """Return the ends of turns that may still continue."""
         return self._stopped.values()
 
     def close_all(self) -> list[Event]:

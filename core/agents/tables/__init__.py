@@ -39,7 +39,7 @@ class Tools(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """All tables, ours with the user's laid over them."""
+    """All tables, ours with the person's own on top."""
 
     tools: dict[str, Tools]
     lists: dict[str, Lists]  # The lists of each other section, the user's words first.
