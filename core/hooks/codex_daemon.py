@@ -152,7 +152,7 @@ class CodexDaemon:
             await self._hear_threads(line, table(message.get("result")))
 
     async def _hear_threads(self, line: WebSocket, result: Mapping[str, Any]) -> None:
-        """Ask for each thread in a list, and adopt one that has a log; helpers such as title makers have none."""
+        """Ask for each listed thread, and adopt those with a log; helpers such as title makers have none."""
         for thread in items(result.get("data")):
             await self._send(line, "thread/read", {"threadId": thread})
         thread = table(result.get("thread"))

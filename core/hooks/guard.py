@@ -199,7 +199,8 @@ class Guard:
         self._sessions = {key for key in self._sessions if key[0] != session}
 
     def decide(self, number: int, choice: Choice, reason: str = "", by: str = "") -> bool:
-        """The person decided; False where no such question waits. What cannot be written down is not done."""
+        """Apply the person's decision; return False if no such question waits. Nothing happens without a journal
+        entry."""
         waiting = self._waiting.get(number)
         if waiting is None:
             return False

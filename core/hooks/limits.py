@@ -172,7 +172,7 @@ class Caps:
         return self._settings.reached == "stop"
 
     def lift(self, session: str) -> None:
-        """Let a session go on beyond every cap."""
+        """Let a session continue beyond every cap."""
         self._lifted.add(session)
 
     def use(self, session: Spent, today: Spent) -> CapUse | None:
@@ -196,7 +196,7 @@ class Caps:
         return f"{'cap reached' if use.share >= 1 else 'near the cap'}: {use.words}"
 
     def reached(self, session: str, use: CapUse | None) -> str:
-        """Why a session may not go on; blank if it may."""
+        """Return why a session may not continue; empty if it may."""
         if use is None or use.share < 1 or session in self._lifted:
             return ""
         return f"cap reached: {use.words}; only the person can lift it"

@@ -43,7 +43,7 @@ _STAND_BY = 2.0  # Seconds between two checks whether the server that took over 
 
 
 class IntakeServer:
-    """Serves hooks; stands by while a newer server runs, and resumes when that one ends."""
+    """Serves hooks; waits while a newer server runs, and takes over when that one ends."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class IntakeServer:
 
     @property
     def port(self) -> int | None:
-        """The port on loopback, where one is served."""
+        """Return the port on loopback, if there is one."""
         return self._receivers[1].port if self._port is not None and self._receivers else None
 
     def _follow(self, hooks: AgentHooks, session: str) -> HookedSession:
@@ -203,7 +203,7 @@ class IntakeServer:
                 self._halted = halted
 
     async def start_behind(self) -> None:
-        """Listen if no other server does; otherwise stand by."""
+        """Listen if no other server does; otherwise wait until it ends."""
         if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
             await self.start()
         else:

@@ -82,7 +82,7 @@ def _table() -> dict[str, Any]:
 
 
 def _each_name(entries: dict[str, Any]) -> dict[str, Any]:
-    """Entries by name, where one may be written for several names."""
+    """Expand entries written for several names to one entry per name."""
     for entry in entries.values():
         if "sub" in entry:
             entry["sub"] = _each_name(entry["sub"])
@@ -194,7 +194,7 @@ class _Judge:
         self._nested = False  # It contains a program text, or a command that runs another.
 
     def kind(self) -> str:
-        """What an approval covers beside a command: of writes the same programs, of removals such files.
+        """Return what else an approval covers: for writes the same programs, for removals similar files.
 
         Blank for whatever else needs the person, and where one program runs another or a text: that is approved
         as it is, or not at all.
@@ -380,7 +380,7 @@ class _Judge:
         )
 
     def _only_reads(self, entry: _Entry, parsed: _Words, part: Simple) -> bool:
-        """Whether the arguments make a program that may write one that reads."""
+        """Return whether these arguments make a program that may write only read."""
         modules = {value for option, value in parsed.options if option == "-m"}
         return (
             parsed.has(entry.get("lower", ""))
@@ -613,7 +613,7 @@ class _Judge:
 
     @staticmethod
     def _wrapped(words: list[str]) -> list[str] | None:
-        """What a program that is not listed may run: all after `--`, or from a program with an entry on."""
+        """Return what an unlisted program may run: all after `--`, or from the first listed program on."""
         if "--" in words[1:]:
             return words[words.index("--", 1) + 1 :] or None
         programs = _table()["program"]
@@ -749,7 +749,7 @@ _SED_PLAIN = re.compile(
 
 
 def _sed_runs(script: str) -> Iterator[str]:
-    """What a sed script runs; blank for what only writes or is not understood."""
+    """Return the command a sed script runs; empty if it only writes or is not understood."""
     at = 0
     while at < len(script):
         for _ in range(2):

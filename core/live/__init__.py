@@ -1,1 +1,1 @@
-"""The one driver that follows a session: its status, what it carries over, its notices."""
+"""Live sessions: the driver, its status, its carry-over and its notices."""

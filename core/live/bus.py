@@ -209,7 +209,7 @@ class Listeners:
         return (*self.registry.standing(), *inside)
 
     def take_problems(self) -> list[str]:
-        """What went wrong since last asked."""
+        """Return the problems since the last call."""
         sentences = [*self.problems, *(fault.sentence for fault in self.registry.faults)]
         self.problems.clear()
         self.registry.faults.clear()

@@ -1,4 +1,4 @@
-"""What a live session inherits from earlier sessions and saves for later ones."""
+"""Carry-over: what a live session inherits from earlier sessions and saves for later ones."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class CarryOver(Extension):
         self._seconds = 0.0
 
     def initial_state(self, session: str, seed: int, at: float) -> InitialState:
-        """What the session's minds are given before their first event, at `at`."""
+        """Return the state the session's minds start with at `at`."""
         self.session = session
         levels, notices = self.levels(at, seed)
         self.problems += notices

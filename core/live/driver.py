@@ -1,4 +1,4 @@
-"""The one driver of a session, whatever its source: it reads events, steps the minds and gives the status.
+"""The driver of a session, whatever its source: it reads events, steps the minds and gives the status.
 
 It has no thread of its own and is used by one thread at a time; what it returns is immutable.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot(NamedTuple):
-    """What was known after so many events."""
+    """The facts and state after a number of events."""
 
     place: int
     tracker: StatusTracker
@@ -56,7 +56,7 @@ class Snapshots:
         self._all: list[Snapshot] = []
 
     def add(self, snapshot: Snapshot) -> None:
-        """Remember one more, and forget those that lie too close for how far back they are."""
+        """Add a snapshot, and drop those too close together for their age."""
         rows, now = self._all, snapshot.place
         rows.append(snapshot)
         for place in range(len(rows) - 2, 0, -1):
@@ -278,7 +278,7 @@ class Driver:
         return id(event) in self.source.retaken
 
     def _rewind(self, place: int) -> int:
-        """Go back to a state of at most so many events; returns of how many it is."""
+        """Go back to the latest state of at most `place` events; return its number of events."""
         self._edge = max(self._edge, self.count)
         self.count, tracker, minds = self._snapshots.back_to(place)
         self.tracker = tracker.copy()
@@ -374,7 +374,7 @@ class Driver:
         self._keep_change(change)
 
     def pending_events(self) -> tuple[Event, ...]:
-        """What the log has begun and not ended, once all of it has been read."""
+        """Return the calls and turns that have begun and not ended, once the whole log is read."""
         return self._open.read()
 
     def logged_events(self) -> tuple[Event, ...]:
@@ -382,7 +382,7 @@ class Driver:
         return self._open.logged()
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
-        """What is known now."""
+        """Return the current facts."""
         moment = self.heard if heard is None else heard
         if not self.count:
             pending = self.pending_events()
@@ -459,7 +459,7 @@ class Driver:
         self.registry.call("on_shutdown", self.society)
 
     def problems(self) -> list[str]:
-        """What there is to say of what is kept and carried over; every sentence once."""
+        """Return the problems with stored and inherited state, every sentence once."""
         sentences = [
             *self._problems,
             *self.listeners.take_problems(),
@@ -477,14 +477,14 @@ class Driver:
         return fresh
 
     def preserved(self) -> list[Preserved]:
-        """What stood at each compaction since last asked."""
+        """Return the state at each compaction since the last call."""
         return self._preserver.news()
 
     def _policy_hash(self) -> str:
         return self.inputs.initial.policy_hash(self.society.settings)
 
     def log_notices(self) -> list[str]:
-        """What happened to the logs since last asked."""
+        """Return the notices about the logs since the last call."""
         notices, self._log_notices = self._log_notices, []
         return notices
 

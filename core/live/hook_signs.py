@@ -85,7 +85,7 @@ class StatusFigures(Struct, frozen=True):
 
 
 class HookSigns(Struct, frozen=True):
-    """What the hooks of one session report now."""
+    """The present report of one session's hooks."""
 
     heard: float = 0.0
     mode: Literal["observe", "advise", "guard"] = "observe"  # What its hooks may do, by the last report.
@@ -100,7 +100,7 @@ class HookSigns(Struct, frozen=True):
     process: Process = ""
 
     def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
-        """What waits for the person longest, unless its call is known to have ended."""
+        """Return what has waited for the person longest, unless its call is known to have ended."""
         ended_ids = set(ended)
         asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in ended_ids]
         prompts = [(one.at, permit_words(one)) for one in self.questions if not one.late]
@@ -109,7 +109,7 @@ class HookSigns(Struct, frozen=True):
         return AgentTrouble(min(asks + prompts)[0], min(prompts or asks)[1])
 
     def ahead(self, pending: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
-        """What the log holds open, with what hooks know of it already; a call stands in it once.
+        """Merge the log's open calls with those the hooks know of already; each call appears once.
 
         One that ended by its hook is open no longer; it has its outcome until the log tells it.
         """
@@ -123,7 +123,7 @@ class HookSigns(Struct, frozen=True):
 
 
 class HookBoard(Struct, frozen=True):
-    """What the hooks of all sessions report, by the last answer of the server."""
+    """The reports of all sessions' hooks, from the server's last answer."""
 
     version: int = 0
     serving: bool = False  # Whether an intake answered.
@@ -131,7 +131,7 @@ class HookBoard(Struct, frozen=True):
     limits: tuple[PlanLimit, ...] = ()  # The windows of all the person's plans.
 
     def of(self, session: str, agent: str = "") -> HookSigns | None:
-        """Those of one session; without hooks, the limits of its agent."""
+        """Return the report of one session; without hooks, only its agent's limits."""
         signs = self.sessions.get(session)
         limits = tuple(one for one in self.limits if one.agent == agent)
         return signs if not limits or (signs and signs.heard) else replace(signs or HookSigns(), limits=limits)
@@ -172,7 +172,7 @@ _WAITS = {
 
 
 class ClaudeSession(NamedTuple):
-    """What one running process of Claude Code says of itself."""
+    """The report of one running Claude Code process about itself."""
 
     pid: int
     session: str
@@ -199,7 +199,7 @@ def claude_sessions(environment: Mapping[str, str], home: Path) -> dict[str, Cla
 def _states(
     folder: Path, pattern: str, read: Callable[[dict[str, Any]], ClaudeSession | None]
 ) -> Iterator[ClaudeSession]:
-    """What Claude Code's own files say that can be read."""
+    """Return the readable states among Claude Code's own files."""
     with suppress(OSError):
         for path in sorted(folder.glob(pattern))[:_MOST]:
             with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), path.open("rb") as file:

@@ -54,7 +54,7 @@ def show_notice(notice: Notice) -> ShownNotice:
 
 
 def quiet(settings: NoticeSettings, now: time) -> bool:
-    """Whether it is a quiet hour; one that ends before it starts lasts over midnight."""
+    """Return whether it is a quiet hour; quiet hours may last over midnight."""
     if not settings.quiet_from or not settings.quiet_until:
         return False
     start, end = time.fromisoformat(settings.quiet_from), time.fromisoformat(settings.quiet_until)

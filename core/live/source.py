@@ -115,7 +115,7 @@ class Source:
                 return
 
     def poll(self, most: int) -> list[Event]:
-        """The next events, at most so many; a log that grows is looked at again. Sets `behind`."""
+        """Return up to `most` new events; a growing log is looked at again. Sets `behind`."""
         raise NotImplementedError
 
     def look(self) -> None:
@@ -127,15 +127,15 @@ class Source:
         return 0
 
     def notices(self) -> list[str]:
-        """What happened to the logs since last asked."""
+        """Return the notices about the logs since the last call."""
         return []
 
     def pending_events(self) -> list[Event]:
-        """What the log has begun and not ended: calls without an answer, a turn."""
+        """Return the calls without an answer and the turn that have begun and not ended."""
         return []
 
     def finish(self) -> list[Event]:
-        """What only the end of the logs completes; nothing is read after it."""
+        """Return the events that only the end of the logs completes; nothing is read after it."""
         return []
 
     @property
@@ -166,7 +166,7 @@ class Saved(Source):
 
 
 class Followed(Follower, Source):
-    """A session whose agent still writes, or one that is waited for."""
+    """A session whose agent still writes, or one that is awaited."""
 
     growing = True
 
@@ -250,7 +250,7 @@ class OpenEvents:
                 del self._ended[next(iter(self._ended))]
 
     def read(self) -> tuple[Event, ...]:
-        """What is open now, once all of the log has been read."""
+        """Return the open calls and turns, once the whole log is read."""
         if self._source.behind:
             return ()
         signs = self._current_signs()

@@ -105,7 +105,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
-        """Those of the settings."""
+        """Return the limits from the settings."""
         notices = settings.response.notices
         return cls(notices.idle, frozenset(notices.asking), settings.screen.fleet)
 
@@ -139,7 +139,7 @@ class Status(Struct, frozen=True):
         return f"{self.why}: {self.words if self.need == 'permission' else quoted}"
 
     def wordless(self) -> Status:
-        """The same without what the log or a hook says in words."""
+        """Return the status without words from the log or a hook."""
         return replace(self, words="", why="it waits for your answer" if self.hooked else self.why)
 
     @property
@@ -154,7 +154,7 @@ class Status(Struct, frozen=True):
 
     @property
     def glyph(self) -> str:
-        """The same without colour."""
+        """Return the status's sign, which means the same without colour."""
         return GLYPHS[self.word]
 
     @property
@@ -264,7 +264,7 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
 
 
 def _waiting_on(facts: StatusFacts) -> str:
-    """What a turn that ended with a wait waits on."""
+    """Return what a turn waits for, if it ended with a wait."""
     text = facts.ending.sentence.lower()
     return next((thing for word, thing in _WAITED_ON if word in text), "something it started")
 
@@ -384,7 +384,7 @@ _STOPPED_AT: dict[Close, str] = {
 
 
 def _on_what(call: Open) -> str:
-    """What an open call makes the agent wait for."""
+    """Return what an open call makes the agent wait for."""
     if call.action == "delegation":
         return f"a sub-agent ({call.tool})"
     if call.action == "shell_exec":

@@ -157,7 +157,7 @@ def with_ending(facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn],
 def with_minds(
     society: Society, log: StatusFacts, stuck: Mapping[str, float], whole: Society | None = None
 ) -> StatusFacts:
-    """What the log tells together with what the minds do; sub-agents are called as in the `whole` session.
+    """Join the log's facts with the minds' readings; sub-agents are named as in the `whole` session.
 
     Those that it has forgotten are called as they were here.
     """
@@ -317,7 +317,7 @@ class StatusHistory:
         waiting: Sequence[Open] = (),
         ended: bool = False,
     ) -> Status:
-        """How the session stood at a place, from the facts there.
+        """Return the session's status at a place, from the facts there.
 
         `waiting` are calls the log has not answered; after a saved log's last word (`ended`) nothing comes.
         """

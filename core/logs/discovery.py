@@ -82,7 +82,7 @@ class Listed(NamedTuple):
 
 
 def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, active_within: float) -> Found:
-    """Return a session of a database that takes up so many bytes."""
+    """Return a session listed in a database, with the bytes it takes up."""
     last = one.last or 0.0
     return Found(
         agent=agent,
@@ -115,7 +115,7 @@ def database_sessions(
 def file_session(
     agent: str, path: Path, event: int, now: float, active_within: float, project: str = "", title: str = ""
 ) -> Found:
-    """Return the session of a file whose events take up so many bytes each."""
+    """Return the session of a file, its events counted at that many bytes each."""
     status = path.stat()
     return Found(
         agent=agent,

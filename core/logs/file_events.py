@@ -91,7 +91,7 @@ class Inotify:
         return paths
 
     def _watch(self, top: str, *, below: bool = False) -> None:
-        """Have a folder announced; of one that is `below` another it may be that it is gone again."""
+        """Watch a folder; a folder `below` another one may have gone again."""
         left: list[tuple[str, tuple[int, ...]]] = [(top, ())]
         while left:
             folder, above = left.pop()

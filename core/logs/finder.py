@@ -363,7 +363,7 @@ class Finder:
         return [log] if log else [], "no such file" if trouble == "vanished" else trouble
 
     def _log_inside(self, path: Path) -> Log | None:
-        """The log that a file in a folder is; one that might be a log and cannot be opened is counted."""
+        """Return the log a file in a folder is; a likely log that cannot be opened is counted."""
         log, trouble = self._log(path)
         if trouble in (NO_PERMISSION, NOT_REGULAR):
             self._kit.diagnostics.note(str(path), 0, trouble)

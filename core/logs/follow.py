@@ -27,7 +27,7 @@ UNKNOWN = -1  # The lag is unknown: the log is not a file of lines.
 
 
 def is_late(events: int) -> bool:
-    """Whether a person must be told."""
+    """Return whether the person must be notified."""
     return events >= SAID or events == UNKNOWN
 
 
@@ -81,7 +81,7 @@ class Follower:
             self._open(self.session)
 
     def poll(self, most: int = BATCH) -> list[Event]:
-        """The events that came since the last poll, in order; at most so many of them."""
+        """Return the events since the last poll, in order, up to `most` of them."""
         if self._stream is None:
             self._look()
             if not self._tails:

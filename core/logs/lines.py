@@ -113,7 +113,7 @@ class LineCutter:
         return [line for lines in self.batches(chunk) for line in lines]
 
     def batches(self, chunk: bytes, passes: Passes | None = None) -> Iterator[list[Line]]:
-        """Yield complete lines in batches, without those that `passes` ignores.
+        """Yield complete lines in batches, without the lines that `passes` skips.
 
         A fault of a line is reported after all lines before it.
         """
@@ -224,7 +224,7 @@ def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is packed with zstd; one that cannot be read is not."""
+    """Return whether a file is compressed with zstd; False if it cannot be read."""
     try:
         with open_log(path) as raw:
             return raw.read(len(_MAGIC)) == _MAGIC

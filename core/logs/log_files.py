@@ -39,7 +39,7 @@ class HeldLog:
         self.stands = (status.st_dev, status.st_ino)  # Identity of the file, whatever its name.
 
     def keep(self) -> bool:
-        """Whether it may stay open: only so many are, so that descriptors do not run out."""
+        """Return whether the file may stay open: the number is limited, so that descriptors do not run out."""
         if not self._kept:
             self._kept = self._spare.acquire(blocking=False)
         return self._kept

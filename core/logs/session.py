@@ -49,7 +49,7 @@ class LogSession(NamedTuple):
 
     @property
     def family(self) -> tuple[Path, int]:
-        """The oldest log of those that share a beginning with this one, and its own rank by age."""
+        """Return the oldest log that shares a beginning with this one, and this one's rank by age."""
         return (self.copied[0].path if self.copied else self.path), len(self.copied)
 
 

@@ -229,7 +229,7 @@ class LineTail(Tail):
             self._fail(reason(fault))
 
     def finish(self) -> list[Event]:
-        """Return the events of the unfinished last line, and those that the end completes."""
+        """Return the events of the unfinished last line, and the events that the end completes."""
         line = self._cutter.rest()
         events = list(self._line_events(line)) if line is not None else []
         return events + super().finish()
@@ -400,7 +400,8 @@ class RereadTail(WaitingTail):
             self._mend()
 
     def _is_written(self, status: os.stat_result, version: tuple[int, int, int]) -> bool:
-        """Whether a document without its end is being written; one that stays cut off is read as it is."""
+        """Return whether a document without its end is still being written; if it stays cut off, it is read as it is.
+        """
         try:
             if _has_end(self.log.path):
                 return False
@@ -464,7 +465,7 @@ class FolderTail(WaitingTail):
 
 
 class DatabaseTail(Tail):
-    """A database whose rows change in place: each look reads new rows and those that may have changed."""
+    """A database whose rows change in place: each look reads new rows and rows that may have changed."""
 
     def _start(self) -> None:
         super()._start()

@@ -19,7 +19,7 @@ _NAME = "dataset.json"
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a dataset is."""
+    """A dataset's description."""
 
     version: int
     shares: int

@@ -48,7 +48,7 @@ def dataset_session_id(session: LogSession, copy: int = 0) -> str:
 
 
 def day_of(at: float | None) -> str:
-    """The day of a moment; one that no calendar knows counts as the first."""
+    """Return the day of a moment; a moment outside the calendar counts as the first day."""
     return datetime.fromtimestamp(_valid_time(at), UTC).strftime("%Y-%m-%d")
 
 
@@ -157,7 +157,7 @@ _OPEN = 200  # Files of rows that are open at once.
 
 
 class SessionShare(NamedTuple):
-    """One session, where it starts, and which copy of its id it is."""
+    """One session, where it starts, and its number among copies with the same id."""
 
     session: LogSession
     start: RunInputs
@@ -172,7 +172,7 @@ class Share(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What became of a share: files by their place in the dataset, and what is in them."""
+    """The files a share has written, by their place in the dataset, with their content."""
 
     number: int
     files: tuple[tuple[str, bytes], ...]

@@ -106,7 +106,7 @@ class NatsLink:
             await asyncio.wait_for(self.connection.close(), 2.0)
 
     async def answered(self, answers: asyncio.Future[list[Any]], patience: float) -> list[Any]:
-        """What was answered within so many seconds; raises `LinkLost` as soon as no answer can come."""
+        """Wait for an answer for up to `patience` seconds; raise `LinkLost` as soon as none can arrive."""
         lost = asyncio.ensure_future(self._lost.wait())
         either: set[asyncio.Future[Any]] = {answers, lost}
         await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)

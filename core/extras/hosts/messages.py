@@ -51,7 +51,7 @@ class Names:
         return int.from_bytes(digest, "big") or 1
 
     def without_words(self, event: Event) -> Event:
-        """The same event in figures: kinds, times, sizes, outcomes, models and tools; no names."""
+        """Return the event in figures: kinds, times, sizes, outcomes, models and tools; no names."""
         changed: dict[str, Any] = {}
         if event.agent != MAIN:
             changed["agent"] = self.word(event.agent)
@@ -107,7 +107,7 @@ class Sender:
         return ShippedEvent(id_, self.subject, self._line(event))
 
     def pending_message(self, events: list[Event]) -> ShippedEvent:
-        """What the logs have begun and not ended now, such as calls that wait for a permission."""
+        """Describe the calls and turns the logs have begun and not ended, such as calls waiting for a permission."""
         record = {
             "kind": "held",
             "at": self.last,

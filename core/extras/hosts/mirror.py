@@ -215,7 +215,7 @@ class Mirror(SignsOfLife):
         self.ledger: Ledger | None = None
 
     def start(self, patience: float = 60.0) -> Path:
-        """Read up to the end the stream has now, then go on in a thread; the folder of the logs."""
+        """Read to the stream's present end, then continue in a thread; return the folder of the logs."""
         self._thread = threading.Thread(target=self._run, name="nooscope-mirror", daemon=True)
         self._thread.start()
         if not self._ready.wait(patience):
@@ -315,7 +315,7 @@ class Mirror(SignsOfLife):
                 self.heard[host] = time.monotonic()
 
     def _open(self, created: str) -> Ledger:
-        """The logs of this very stream; one that was made again has others."""
+        """Open the logs of this very stream; a stream that was made again has others."""
         name = blake3(f"{self._server.name}\0{created}".encode()).hexdigest(length=8)
         folder = self._cache / "hosts" / name
         if self.ledger is not None and self.ledger.folder == folder:

@@ -354,7 +354,7 @@ class Sources:
             self.lacking = self.lacking or touched is None
 
     def open(self) -> list[ShippedSession]:
-        """Those that are followed."""
+        """Return the sessions that are followed."""
         return list(self._open.values())
 
     def settle(self) -> None:
@@ -435,12 +435,11 @@ class SenderFile:
         self._lock.close()
 
     def key(self) -> bytes:
-        """What this host hides names with."""
+        """Return the key this host hides names with."""
         return self._fact("key", lambda: secrets.token_bytes(32))
 
     def stream(self, created: str, last: int) -> tuple[int, bool]:
-        """Take note of how the stream stands: from which sequence on it must be asked what it holds, and
-        whether it holds less than was thought.
+        """Note the stream's state: the first sequence to ask it about, and whether messages are missing.
 
         Another stream holds nothing of ours; one that lost its end holds none of that.
         """

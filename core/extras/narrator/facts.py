@@ -1,4 +1,4 @@
-"""What is known of a stretch of a session, as short numbered facts: the only thing prose is made from."""
+"""Numbered facts about a stretch of a session: prose is made from nothing else."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def log_words(text: str, most: int = _SAID) -> str:
 
 
 def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_of) -> list[Fact]:
-    """What was asked, done, what failed and how it ended, in the order it happened."""
+    """Return what was asked, what was done, what failed and how it ended, in order."""
     events = timeline.events[start:stop]
     if not events:
         return []
@@ -73,7 +73,7 @@ def _prompt_facts(events: Sequence[Event], start: int, read: Read) -> list[Fact]
 
 
 def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
-    """What failed, and whether it worked later; on wish without what did."""
+    """Return the failures, and whether each worked later; without `solved` only those that did not."""
     facts = []
     for trouble in troubles(events, read):
         use = events[trouble.last]
@@ -123,7 +123,7 @@ def _done(events: Sequence[Event], start: int) -> list[Fact]:
 
 
 def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
-    """What the mind noticed."""
+    """Return the marks the mind made."""
     facts = []
     for mark in timeline.marks.between(start, stop):
         if mark.kind == "halt":
@@ -146,7 +146,7 @@ def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
 
 
 def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fact]:
-    """What bears on whether it is stuck at a place, and why."""
+    """Return the facts that say whether it is stuck at a place, and why."""
     frame = timeline.at(stop)
     events = timeline.events[:stop]
     if not events:

@@ -59,7 +59,7 @@ def provider_of(words: str) -> Provider:
 
 
 class ModelReply(NamedTuple):
-    """What came back."""
+    """A model's answer, with its tokens."""
 
     text: str
     input_tokens: int | None = None
@@ -67,7 +67,7 @@ class ModelReply(NamedTuple):
 
 
 class ModelFailed(Exception):
-    """A request that came to nothing."""
+    """A request to a model that failed."""
 
     again = True  # A second request to the model may succeed.
 

@@ -59,7 +59,7 @@ class WrongAnswer(ValueError):
 
 
 def read_claims(answer: str, numbers: Collection[int]) -> list[Claim]:
-    """The claims of an answer that rest on facts; one that cites what is not there goes with its citation."""
+    """Read the claims of an answer that rest on facts; a claim with an unknown citation is dropped."""
     fenced = _FENCE.search(answer)
     text = fenced[1] if fenced else answer[answer.find("{") : answer.rfind("}") + 1]
     if not text.strip():
@@ -105,7 +105,7 @@ def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
 def accepted_claims(
     claims: Sequence[Claim], facts: Sequence[Fact], template: Sequence[Claim], acceptance: float
 ) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
-    """What is taken over of a model's sentences, and what is left to the person.
+    """Split a model's claims into those that are used and those left to the person.
 
     In the place of a sentence that is left, the template says what it knows of the same events.
     """
@@ -313,7 +313,7 @@ class Router:
         raise trouble
 
     def _paid(self, provider: Provider, key: str, system: str, text: str) -> ModelReply:
-        """Ask once within the day's budget, and write down what it came to."""
+        """Ask once within the day's budget, and record the cost."""
         narrator = self._narrator
         sent = token_estimate(system) + token_estimate(text)
         most_money, _ = self._price(provider, sent, narrator.answer)
@@ -331,7 +331,7 @@ class Router:
         return reply
 
     def _price(self, provider: Provider, took: int, gave: int) -> tuple[float, bool]:
-        """What so many tokens cost, and whether that had to be left out because no price is known."""
+        """Return the price of some tokens, and whether part of it is missing because no price is known."""
         if provider.local:
             return 0.0, False
         if self._models is None:
@@ -341,7 +341,7 @@ class Router:
 
 
 def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider], list[str]]:
-    """Whom to ask, in the order affect prefers, and who is not asked.
+    """Return the models to ask, in affect's order of preference, and those that are not asked.
 
     As named at rest; models on this machine first where it would rather work alone; nobody elsewhere where
     delegation is suspended.
@@ -402,7 +402,7 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
 
 
 def tell_recap(router: Router, timeline: Timeline, start: int, stop: int, most: Tier = "T2") -> Told:
-    """What happened between two places."""
+    """Say what happened between two places."""
     facts = stretch_facts(timeline, start, stop)
     return router.tell("recap", facts, timeline.at(stop), told_recap(facts), most)
 
@@ -422,7 +422,7 @@ def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T
 
 
 def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
-    """What the last dream did."""
+    """Say what the last dream did."""
     frame = timeline.at(stop)
     dreams = frame.mind.dreams
     if not dreams:

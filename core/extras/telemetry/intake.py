@@ -33,7 +33,7 @@ _SEEN = 20_000  # Calls and answers of a session that were seen, so that none co
 
 
 class Session(Struct):
-    """What is remembered of one session."""
+    """What the receiver remembers of one session."""
 
     tool: str
     calls: Calls

@@ -25,7 +25,7 @@ Sample = tuple[Labels, float]
 
 
 class _Totals(Struct):
-    """What only ever grows, over all sessions of one agent program."""
+    """Counters over all sessions of one agent program."""
 
     signals: Counter[str] = field(default_factory=Counter)
     uses: Counter[tuple[str, str]] = field(default_factory=Counter)

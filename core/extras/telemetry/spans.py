@@ -220,7 +220,7 @@ class Tracer:
 
 
 def resource(tool: str, version: str) -> dict[str, Any]:
-    """Who sends: the agent's program is the service, as backends group by it."""
+    """Describe the sender: the agent's program is the service, because backends group by it."""
     return {"service.name": tool or "agent", "telemetry.sdk.name": "nooscope", "telemetry.sdk.version": version}
 
 
@@ -435,7 +435,7 @@ def _encoded_value(value: Attribute) -> dict[str, Any]:
 
 
 def _whole_text(value: Any) -> Any:
-    """The same without halves of characters, as file names in other encodings have them."""
+    """Replace lone surrogates, which come from file names in other encodings."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What is done with a request: telemetry becomes events, events become logs and figures."""
+"""The receiver's station: telemetry becomes events, and events become logs and figures."""
 
 from __future__ import annotations
 

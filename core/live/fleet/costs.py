@@ -1,4 +1,4 @@
-"""What sessions cost: one log read whole behind the fleet, and all agents of this machine today."""
+"""Costs of sessions: whole logs read in the background of the fleet, and all agents of this machine today."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class WholeCost:
             self._made, self._made_of, self._reader = self._reader.made, self._of, None
 
     def with_whole_log(self, row: FleetRow, listing: Found) -> FleetRow:
-        """The same row with the figures of the whole log, as far as they are known."""
+        """Return the row with the figures of the whole log, as far as they are known."""
         cost = self._made
         if cost is None or not row.partial:
             return row
@@ -99,7 +99,7 @@ _MB = 1_000_000
 
 
 def day_cost(settings: Settings, now: float) -> DaySpent:
-    """What today costs, of how much, and what it comes to; only logs that changed today are read."""
+    """Return today's cost, and how complete it is; only logs that changed today are read."""
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     tree = LogTree(settings, reading_cache(settings))

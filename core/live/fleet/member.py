@@ -76,7 +76,7 @@ class SessionModel:
         return self.driver.source.behind
 
     def advance(self, most: int) -> None:
-        """Take in what came, at most so many events."""
+        """Take in new events, up to `most` of them."""
         before = self.driver.changed, self.driver.size
         for event, step in self.driver.poll(most):
             if not self.driver.is_retaken(event):
@@ -128,13 +128,13 @@ class SessionModel:
         return self._calls + sum([type(one) is ToolUse for one in self.driver.logged_events()])
 
     def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
-        """What all turns cost, the one that is still being written among them; and by minute, lately."""
+        """Return the cost of all turns, including the one still being written, and the cost per minute lately."""
         unfinished = [charge_of(event) for event in self.driver.pending_events() if isinstance(event, Turn)]
         charges = (*(copy(charge) for charge in self._charges), *unfinished)
         return total((self._cost, added(unfinished))), charges
 
     def facts(self, heard: float) -> StatusFacts:
-        """What is known now."""
+        """Return the current facts."""
         self.fresh = False
         return self.driver.facts(heard)
 
@@ -208,7 +208,7 @@ def _is_near(event: Event) -> bool:
 
 
 def cut(session: LogSession, most: int) -> tuple[LogSession, bool]:
-    """The same session with only the end of its long logs, from a line's beginning; whether any was cut."""
+    """Keep only the end of each long log, from the beginning of a line; return whether any was shortened."""
     logs = tuple(_end_of(log, most) for log in session.logs)
     return session._replace(logs=logs), logs != session.logs
 
@@ -289,7 +289,7 @@ class Member:
             self._fill_active()
 
     def work(self, most: int) -> None:
-        """Read on, at most so many events."""
+        """Read up to `most` further events."""
         if self._model is None and self._recall():
             return
         model = self._model or self._open()
@@ -341,7 +341,7 @@ class Member:
         return self._cut and self._caught_up and not self.filling and self._cost.due(self.found)
 
     def count(self, most: int) -> None:
-        """Look through the whole log for what it cost, at most so many events."""
+        """Read up to `most` events of the whole log for its cost."""
         session = self._session()
         if session is None:
             self.leave_uncounted()

@@ -35,7 +35,7 @@ STATUS_FILTERS: dict[str, frozenset[str]] = {
 
 
 class Order(NamedTuple):
-    """What the person chose."""
+    """The person's choice of order and filters."""
 
     sorting: Sorting = "need"
     grouped: bool = False  # By project, the most urgent one first; a project with several sessions has a heading.

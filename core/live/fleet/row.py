@@ -28,7 +28,7 @@ BUCKETS = 20  # Parts of the small curve.
 
 
 class FleetRow(Struct, frozen=True):
-    """What is known of one session, with its status at the time of the row."""
+    """One session's figures, with its status at the time of the row."""
 
     key: str
     path: Path
@@ -71,7 +71,7 @@ class FleetRow(Struct, frozen=True):
     host: str = ""  # The machine it runs on; blank for this one.
 
     def at(self, now: float, limits: Limits) -> FleetRow:
-        """The same session at another moment."""
+        """Return the row at another moment."""
         status = status_of(self.facts, now, limits)
         if status.need and status.need == self.status.need and not status.words:
             status = replace(status, words=self.status.words)
@@ -91,7 +91,7 @@ class FleetRow(Struct, frozen=True):
         return replace(self, facts=facts, signs=signs).at(now, limits)
 
     def wordless(self) -> FleetRow:
-        """The same session without what the person and the agent wrote, for a shared screen."""
+        """Return the row without the person's and the agent's words, for a shared screen."""
         signs = None if self.signs is None else replace(self.signs, questions=())
         return replace(self, title="", last="", last_sign="", status=self.status.wordless(), signs=signs)
 
@@ -112,7 +112,7 @@ class FleetRow(Struct, frozen=True):
 
     @property
     def cost(self) -> str:
-        """What it cost so far in a few signs: `$1.20`, `≥$1.20`, `?`."""
+        """Return the cost so far in a few characters: `$1.20`, `≥$1.20`, `?`."""
         if not self.priced:
             return "?" if self.unpriced else ""
         return f"{'≥' if self.unpriced or self.uncounted else ''}${self.dollars:,.2f}"

@@ -734,7 +734,7 @@ def _visible_spans(text: str) -> Iterator[Span]:
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:
-    """The text with every span replaced; those that overlap are one."""
+    """Return the text with every span replaced; overlapping spans become one."""
     pieces: list[str] = []
     done = 0
     for start, end in spans:
