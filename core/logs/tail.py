@@ -400,8 +400,7 @@ class RereadTail(WaitingTail):
             self._mend()
 
     def _is_written(self, status: os.stat_result, version: tuple[int, int, int]) -> bool:
-        """Return whether a document without its end is still being written; if it stays cut off, it is read as it is.
-        """
+        """Return whether a document without its end is still being written; one that stays cut off is read as it is."""
         try:
             if _has_end(self.log.path):
                 return False
