@@ -70,7 +70,7 @@ SESSION_ACTIONS = frozenset(
 
 
 class SessionApp(App[None]):
-    """What is shown of one session; what is asked of it goes up as a message."""
+    """Shows one session; requests from its widgets arrive as messages."""
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -126,7 +126,7 @@ class SessionApp(App[None]):
         self.post_message(messages.Jump(forward, to))
 
     def action_bookmark(self) -> None:
-        """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+        """Ask for a note and set a bookmark; if there is one already, ask whether to remove it."""
         from tui.screens.dialogs import ask_bookmark
 
         if self.view is not None and self.view.total:
@@ -209,7 +209,7 @@ _TOLD = 3  # Faults that are told one by one.
 
 
 class ThemeFiles:
-    """Registers themes with the app; a broken file is told once, and the last good theme stays."""
+    """Registers themes with the app; a broken file is reported once, and the last good theme stays."""
 
     def __init__(self, app: App[Any], folder: Path, complain: Callable[[str], object]) -> None:
         self._app = app
@@ -217,7 +217,7 @@ class ThemeFiles:
         self._complain = complain
 
     def begin(self, theme: str) -> None:
-        """Register all themes and take the one that is wanted."""
+        """Register all themes and apply the chosen one."""
         complaints = self._register() or ()
         if theme not in self._app.available_themes:
             own = set(self._app.available_themes) - set(BUILTIN_THEMES)
@@ -241,7 +241,7 @@ class ThemeFiles:
             self._complain("\n".join([*complaints[:_TOLD], *rest]))
 
     def _register(self) -> tuple[str, ...] | None:
-        """What is wrong with the files; None where none of them changed."""
+        """Return what is wrong with the files; None if none of them changed."""
         loaded = self._files.look()
         if loaded is None:
             return None
@@ -490,7 +490,7 @@ class NooscopeApp(SessionApp):
 
     @on(messages.LookedBefore)
     def _looked_before(self, message: messages.LookedBefore) -> None:
-        """Say that something happened since; one key tells what."""
+        """Say that something has happened since the last visit; one key shows what."""
         self._look = message.look
         if message.new:
             since = span(max(0.0, time.time() - message.look.when))
@@ -556,7 +556,7 @@ class NooscopeApp(SessionApp):
         self._switcher.to_fleet()
 
     def action_fleet_back(self) -> None:
-        """All sessions; where there is none, what is on the screen stays."""
+        """Show all sessions; if there are none, keep the present screen."""
         self._switcher.to_fleet().visit()
 
     def _make_fleet(self) -> FleetScreen:
@@ -566,7 +566,7 @@ class NooscopeApp(SessionApp):
         return fleet.data_bind(NooscopeApp.hooks, NooscopeApp.words)
 
     def action_find(self) -> None:
-        """Find words in all sessions, and open one where they stand."""
+        """Find words in all sessions, and open one at a result."""
         from tui.screens.word_search import WordSearchScreen
 
         if not self.words:
@@ -575,7 +575,7 @@ class NooscopeApp(SessionApp):
         self.push_screen(WordSearchScreen(self.settings))
 
     def action_next_in_need(self) -> None:
-        """Open the next session that needs the person; the fleet where none is known to."""
+        """Open the next session that needs the person; open the fleet if none is known to."""
         row = self._switcher.next_in_need("" if self.view is None else self.view.subject.path)
         if self._others is not None:
             needing = self._others.needing(self.view, self.hooks)
@@ -586,7 +586,7 @@ class NooscopeApp(SessionApp):
             self.post_message(messages.OpenSession(row.path, True, row.session))
 
     def action_recap(self) -> None:
-        """What happened since the person last looked."""
+        """Show what has happened since the person last looked."""
         if self.recording is not None and len(self.recording):
             self._switcher.toggle("recap", self._look, time.time(), all_settings=self.settings)
         else:

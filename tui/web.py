@@ -126,7 +126,7 @@ class WebServer:
             await asyncio.wait(self._ending)
 
     async def _guard(self, request: Any, handler: Handler) -> Any:
-        """Refuse whoever has no token where one is asked for, and pages of other sites everywhere."""
+        """Refuse requests without the token, and pages of other sites."""
         if request.method not in ("GET", "HEAD"):
             raise self._web.HTTPMethodNotAllowed(request.method, ["GET"])
         if self._token:
@@ -223,7 +223,7 @@ class WebServer:
 
 
 async def _ended(service: Any, socket: Any) -> None:
-    """Let a viewer's process end by itself, and end it where it does not."""
+    """Wait for a viewer's process to end by itself, otherwise end it."""
     with contextlib.suppress(Exception):
         await socket.close()
     process = getattr(service, "_process", None)

@@ -150,7 +150,7 @@ def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome
 
 
 def outcome_counts(moments: Iterable[AdviceMoment], was_said: bool, within: int) -> tuple[int, int, int]:
-    """How often the trouble came again, stayed away, and how often it is too early to tell."""
+    """Count how often the trouble returned, stayed away, or is too recent to judge."""
     own = [moment for moment in moments if moment.said is was_said]
     again = sum(moment.again for moment in own)
     early = sum(not moment.again and moment.acts < within for moment in own)
@@ -182,7 +182,7 @@ class SilenceTrial(NamedTuple):
 
 
 def silence_trial(moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int) -> SilenceTrial:
-    """Compare sentences that were given with those that chance withheld, by rule and fingerprint."""
+    """Compare sentences that were given with those withheld at random, by rule and fingerprint."""
     counts = [0, 0, 0, 0]
     for moment in moments:
         if not moment.again and moment.acts < within:

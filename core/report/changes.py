@@ -94,7 +94,7 @@ class DiffLine(NamedTuple):
 
 
 class FileChange(Struct, frozen=True, gc=False):
-    """What a session did to one file, up to a moment."""
+    """A session's changes to one file, up to a moment."""
 
     path: str
     state: Completeness
@@ -151,7 +151,7 @@ class _Piece:
                 self._put(first, last, written[start:stop], place)
 
     def rewrite_part(self, content: str, place: int) -> None:
-        """Replace the text of a part of a file, whose last line may go on where the log stops."""
+        """Replace the text of part of a file; the log may stop before the part's last line ends."""
         written = _split(content)
         bare = ([line.removesuffix("\n") for line in lines] for lines in (self.lines, written))
         for tag, first, last, start, stop in reversed(_opcodes(*bare)):

@@ -1,4 +1,4 @@
-"""What `nooscope doctor` looks at, one section each."""
+"""The checks of `nooscope doctor`, one section each."""
 
 from __future__ import annotations
 

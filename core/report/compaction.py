@@ -1,4 +1,4 @@
-"""What must survive a compaction of an agent's context, as figures instead of prose."""
+"""The facts that must survive a compaction of an agent's context, as figures instead of prose."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def _plainly(word: str) -> str:
 
 
 def handover(preserved: Preserved) -> str:
-    """What an agent can be given after its context was cut, in a few facts; blank where nothing needs saying.
+    """Return a few facts for an agent whose context was cut; empty if it needs none.
 
     What was open comes first, then what it had been warned of, then the files it had changed.
     """

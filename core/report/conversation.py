@@ -178,7 +178,7 @@ class ConversationTree:
         return node
 
     def _branch(self, link: Link, name: str, parent: Node | None, orphan: bool) -> int:
-        """The number of the branch a new node stands on, begun where it begins one."""
+        """Return the number of a new node's branch, and begin a branch if needed."""
         kind: BranchKind
         if link.side and not (parent and parent.side):
             kind = "sidechain"
@@ -203,7 +203,7 @@ class ConversationTree:
             node = self._nodes.get(node.parent) if node.rank != "main" and node.parent else None
 
     def path(self, name: str | None = None) -> list[Node]:
-        """From the root to a node; to the head where none is named."""
+        """Return the records from the root to a node; to the head if none is named."""
         if name is None and self._head is None:
             return []
         node: Node | None = self[name if name is not None else self._head or ""]
@@ -234,7 +234,7 @@ class ConversationTree:
         return self._nodes[matches[0]] if len(matches) == 1 and prefix else None
 
     def resolve(self, words: str) -> Node:
-        """The record with a number, an id, or a hash that begins like this; raises where there is none."""
+        """Return the record with a number, an id or the beginning of a hash; raise if there is none."""
         number = int(words) if words.isascii() and words.isdigit() else 0
         if 0 < number <= len(self._nodes) and words not in self._nodes:
             return next(islice(self._nodes.values(), number - 1, None))
@@ -282,12 +282,12 @@ class Foreseen(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """What came is nearer to what was predicted than to what was before."""
+        """Whether the result is nearer to the prediction than to the value before."""
         return abs(self.since - self.foreseen) <= abs(self.since - self.before)
 
 
 class AppliedChange(NamedTuple):
-    """Settings that were applied in a session, and what came of them."""
+    """Settings that were applied in a session, and their effect."""
 
     after: int
     at: float
@@ -330,7 +330,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
 
 
 def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], list[DreamFinding]]:
-    """What a dream shows that the session did not: what is sure enough to be taken over, and what is not."""
+    """Split a dream's findings into those certain enough to be used, and the others."""
     timeline = branch.timeline
     dreamt = _rates((mark for mark in branch.run.marks if mark.place >= branch.after), branch.cost)
     recorded = _rates(timeline.marks.between(0, len(timeline)), len(timeline))
@@ -345,7 +345,7 @@ def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], lis
 
 
 def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
-    """What settings applied in the session were to bring, and what came."""
+    """Say what settings applied in the session were expected to change, and what changed."""
     lines: list[str] = []
     for change in changes:
         what = ", ".join(change.settings[:_NAMED]) or "other settings"
@@ -363,7 +363,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
 
 
 def dream_lines(branch: Branch, acceptance: float) -> list[str]:
-    """What a dream recombined, and what it found."""
+    """Say what a dream recombined, and what it found."""
     cost = branch.cost
     if not branch.events:
         return ["there is no past work to recombine yet"]
@@ -381,7 +381,7 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
 
 
 def steer_lines(branch: Branch) -> list[str]:
-    """What a word of the person's would have done to the mind, the agent going on as it did."""
+    """Say how the person's sentence would have changed the mind, if the agent had worked on as it did."""
     difference = branch.difference()
     start = branch.timeline.events[0].at if len(branch.timeline) else 0.0
     events = count(branch.cost, "event")
@@ -456,7 +456,7 @@ _MOVED = 0.01  # Least change of an axis that is told.
 
 
 def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:
-    """What would change at the recording's end if the agent took the words as it takes a prompt."""
+    """Return what would change at the recording's end if the agent took the sentence as a prompt."""
     if not len(timeline):
         return ()
     branch = pre_steer(timeline, words, len(timeline))

@@ -1,4 +1,4 @@
-"""What sessions cost, read from their logs."""
+"""Costs of sessions, read from their logs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Charge(msgspec.Struct, array_like=True):
 
 
 class SessionCost(msgspec.Struct, array_like=True):
-    """What one session and its sub-agents were charged."""
+    """The charges of one session and its sub-agents."""
 
     session: str
     agent: str
@@ -79,7 +79,7 @@ class CostReader:
         self._gauge = ContextGauge(settings.mind.context)
 
     def advance(self, most: int | None = None) -> bool:
-        """Read on, at most so many events; whether it is done."""
+        """Read up to `most` further events; return whether it is done."""
         read = 0
         for event in islice(self._events, most):
             read += 1
@@ -130,7 +130,8 @@ def session_cost(session: LogSession, settings: Settings) -> SessionCost:
 
 
 def _spending(session: LogSession) -> LogSession | None:
-    """The session as logs of spending alone; None if a format has none, or its calls tell apart what is a copy."""
+    """Return the session as logs of spending alone; None if the format has no such reader, or only its calls reveal
+    copies."""
     logs = (*session.logs, *session.helpers)
     if session.copied or session.repeated or any(log.format.spending is None for log in logs):
         return None

@@ -62,7 +62,7 @@ def kind_of(event: Event) -> str:
 
 
 def firing_words(name: str) -> str:
-    """What a signal or a method is called on a screen, with what is said after its name."""
+    """Return the words for a signal or a method, and what is said after its name."""
     first, space, rest = name.partition(" ")
     words = SIGNAL_WORDS.get(first) or METHOD_WORDS.get(first)
     if words is None:
@@ -71,7 +71,7 @@ def firing_words(name: str) -> str:
 
 
 def outcome_of(event: Event) -> str:
-    """How it ended, where it is something that ends."""
+    """Return how the event ended, if it can end."""
     return event.outcome if isinstance(event, ToolUse | AgentEnd) else ""
 
 
@@ -94,7 +94,7 @@ def tool_words(tool: str) -> str:
 
 
 def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tuple[str, str]:
-    """What it was about, in words, and the first path it went to; to be made plain before they are shown.
+    """Return the event's subject in words, and its first path; both still have to be made plain.
 
     `names` says what agents are called.
     """

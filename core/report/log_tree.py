@@ -112,7 +112,7 @@ class LogTree:
         make: Callable[[list[SessionName]], Iterable[T | None]],
         about: Sequence[str] = (),
     ) -> list[T]:
-        """What is made of every session, in their order; `make` is asked for those that are not kept.
+        """Return the result for every session, in order; `make` is called for those that are not stored.
 
         A session for which `make` gives None is left out.
 

@@ -1,4 +1,4 @@
-"""What is going on at one place of a session, in the log's own words: you, now, failed, agent."""
+"""The present of a session at one place, in the log's own words: you, now, failed, agent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOOKED_BACK = 8  # Answers looked through for one with words.
 
 
 class Now(Struct, frozen=True):
-    """What a person wants to know first; blank where the log does not tell."""
+    """The first things a person wants to know; empty if the log does not say."""
 
     asked: str = ""  # The first line of the last prompt.
     asked_at: float = 0.0
@@ -93,7 +93,7 @@ class Landmarks:
         return last if isinstance(last, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
-        """The last call; those that the end of a log brings without an answer may be older than others."""
+        """Return the last call; calls that a log's end brings without an answer may be older than others."""
         last: ToolUse | None = None
         for number in range(bisect_right(self._calls, index - 1) - 1, -1, -1):
             call = self._events[self._calls[number]]
@@ -164,7 +164,7 @@ class Landmarks:
 
 
 def _tries(call: ToolUse, read: Callable[[Event], Words] | None) -> set[Hashable]:
-    """What a call is a try of: the same command or file, any test or build, or one Git command."""
+    """Return what a call is an attempt at: the same command or file, any test or build, or one Git command."""
     same: set[Hashable] = {attempt_key(call, read)} if call.shape or call.call or call.targets else set()
     return same | {call.purpose} if call.purpose else same
 
@@ -178,7 +178,7 @@ class Teller:
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
     def now(self, marks: Landmarks, index: int, pending: Sequence[Event] = (), at: float | None = None) -> Now:
-        """What is going on after the first `index` events; `pending` is what the log has not ended yet.
+        """Return the present after the first `index` events; `pending` is what the log has not ended yet.
 
         Pending calls with an outcome were ended by their hooks. If there are none, a call that the recording
         answers only after the moment `at` is running.
@@ -255,12 +255,12 @@ class Teller:
 
 
 def _later(logged: ToolUse | None, ended: Sequence[ToolUse]) -> ToolUse | None:
-    """The last of some calls where none that the log tells came after it."""
+    """Return the latest of some calls that no call in the log followed."""
     return ended[-1] if ended and (logged is None or ended[-1].at > logged.at) else logged
 
 
 class NowReader:
-    """What is going on at any place of a recording, in words read from the session's own logs."""
+    """Reads the present at any place of a recording, in words from the session's own logs."""
 
     def __init__(self) -> None:
         self._reader = WordReader(())
@@ -290,7 +290,7 @@ class NowReader:
         return (self._teller if words else self._silent).now(marks, index, pending, at)
 
     def title(self, events: Sequence[Event]) -> str:
-        """What the person asked first, in a line."""
+        """Return the person's first request, in a line."""
         title = ""
         prompts = (event for event in events if isinstance(event, Prompt) and not event.interrupt)
         for prompt in islice(prompts, _FIRST_PROMPTS):
@@ -318,7 +318,7 @@ def first_row(words: str) -> str:
 
 
 def now_lines(now: Now, at: float) -> list[str]:
-    """What is going on, a line for each thing that is known; `at` is the moment one looks from."""
+    """Say what is happening, one line per known thing; `at` is the moment of looking."""
     lines = []
     if now.asked:
         lines.append(f"you     “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
@@ -336,7 +336,7 @@ def now_lines(now: Now, at: float) -> list[str]:
 
 
 def lately_failed(now: Now) -> str:
-    """How many of the last calls failed; blank where none did."""
+    """Say how many of the last calls failed; empty if none did."""
     if now.failures and now.calls == 1:
         return "its only call failed"
     return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""

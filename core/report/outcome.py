@@ -1,4 +1,4 @@
-"""What came of a session: commits, pushes, pull requests, branch, and the last state of tests and build."""
+"""A session's outcome: commits, pushes, pull requests, branch, and the last state of tests and build."""
 
 from __future__ import annotations
 

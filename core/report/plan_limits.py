@@ -171,7 +171,7 @@ def _parse_sample(line: bytes) -> LimitSample | None:
 
 
 class SessionShare(NamedTuple):
-    """What one session used of a limit, as shares of the whole limit."""
+    """One session's use of a limit, as shares of the whole limit."""
 
     session: str
     title: str

@@ -55,7 +55,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _start_method() -> BaseContext:
-    """Fork where that is safe, as everything is loaded already; otherwise spawn."""
+    """Return `fork` if that is safe, because everything is loaded already; otherwise `spawn`."""
     alone = threading.active_count() == 1
     return get_context("fork" if sys.platform == "linux" and alone else "spawn")
 
@@ -101,7 +101,7 @@ def shared_out(
     family: Family | None = None,
     around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
-    """The same over several processes, a family in one; each process is prepared first.
+    """Do the same over several processes, a family in one; each process is prepared first.
 
     What there is to do is handed to each process once, at its start; afterwards it is only told the places.
 
@@ -126,7 +126,7 @@ def shared_out(
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End all helpers at once: what they have done was told, and nobody waits for the rest.
+    """End all workers at once: their finished results were delivered, and nobody waits for the rest.
 
     They are not asked to end, as one that died may have left the others waiting for its turn. One that is
     ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody holds the pipe

@@ -102,7 +102,7 @@ def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int
 
 
 def fts_query(words: Sequence[str]) -> str:
-    """Words as a query: all of them, each the beginning of one; `UsageError` where there is none.
+    """Make a query that needs all words, each as a prefix; raise `UsageError` if there are none.
 
     A word with blanks in it is a phrase.
     """

@@ -26,7 +26,7 @@ _OF_FILES: frozenset[Action] = frozenset(("file_edit", "file_read", "memory_read
 
 
 class Trouble(NamedTuple):
-    """The same thing failing, until it worked or to the end."""
+    """A thing that keeps failing, until it worked or the session ended."""
 
     first: int  # Place of the first failure.
     last: int
@@ -82,7 +82,7 @@ def weightiest(problems: Iterable[Trouble]) -> list[Trouble]:
 
 
 def attempt_key(use: ToolUse, read: Callable[[Event], Words] | None = None) -> Hashable:
-    """What makes two calls tries of one thing: a check or commit, one command, one file read or edited.
+    """Return the key that two attempts at one thing share: a check or commit, one command, one file read or edited.
 
     With words, all tries of one Git command are tries of one thing.
     """
@@ -159,7 +159,7 @@ def finishes(event: Event) -> bool:
 
 
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
-    """What an event leaves behind after what the one before did; empty where it changes nothing.
+    """Return what an event ends, given what the event before it ended; empty if nothing.
 
     A call without an answer that the end of a log brings is older than what the agent did since, or belongs to
     the answer that failed; older is also a turn that is told after the calls it made were answered. What is

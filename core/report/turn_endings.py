@@ -204,7 +204,7 @@ _LINE = 300  # Characters of a sentence that are quoted at most.
 
 
 class TurnWork(NamedTuple):
-    """What the main agent did since it was last prompted, counted without its words."""
+    """The main agent's work since its last prompt, counted without its words."""
 
     calls: int = 0
     failures: int = 0

@@ -99,7 +99,7 @@ def run_app(
     plain: bool = False,
     faults: Sequence[str] = (),
 ) -> int:
-    """Show a session, or all of them where none is named, until the person leaves.
+    """Show a session, or all of them if none is named, until the person leaves.
 
     `faults` of the settings are told on the screen.
     """

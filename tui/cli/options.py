@@ -68,7 +68,7 @@ def add_stretch_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_speed_option(parser: argparse.ArgumentParser) -> None:
-    """`--speed`, within the bounds of the setting it stands for."""
+    """Add `--speed`, bounded like the setting of that name."""
     parser.add_argument("--speed", type=_speed_argument, metavar="X", help="initial speed, 0.25 to 64")
 
 
@@ -158,7 +158,7 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
 
 
 def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
-    """All layers laid over each other; faults go to standard error unless they were told before.
+    """Merge all layers of settings; faults go to standard error unless they were reported before.
 
     They are left in `args.faults` for a screen to tell. A wrong `--set` ends the run; a path that cannot be
     used only costs its setting.

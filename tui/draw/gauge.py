@@ -56,13 +56,13 @@ def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
 
 
 def sparkline(points: Sequence[float | None], high: float = 1.0) -> str:
-    """One glyph a point, a blank where there is none."""
+    """Draw one glyph per point, a blank for a missing one."""
     reach = high or 1.0
     return "".join(" " if point is None else _SPARKS[min(7, max(0, int(point / reach * 7.999)))] for point in points)
 
 
 def area(points: Sequence[float | None], height: int) -> list[str]:
-    """The same over several lines, the top line first; even nothing leaves a trace at the bottom."""
+    """Draw a curve over several lines, the top line first; even zero leaves a trace at the bottom."""
     most = height * 8
     levels = [0 if point is None else max(1, min(most, round(point * most))) for point in points]
     glyphs = " " * (most + 1) + _SPARKS + "█" * most
@@ -97,7 +97,7 @@ _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
 class Canvas:
-    """Cells with an style each; what is laid later covers what was there."""
+    """Cells with a style each; later drawing covers earlier."""
 
     __slots__ = ("_cells", "_inks", "height", "width")
 
@@ -117,7 +117,7 @@ class Canvas:
         return x + len(text)
 
     def lay(self, x: int, y: int, line: Line, most: int) -> None:
-        """Write the pieces of a line that fit into so many cells; the first is cut if it must be."""
+        """Write the pieces of a line that fit into the given cells; the first is cut if needed."""
         start, end = x, x + most
         for text, ink in line:
             if x + len(text) > end:
@@ -150,5 +150,5 @@ class Canvas:
         self._inks[row][column] = ink
 
     def lines(self) -> list[Line]:
-        """What was drawn."""
+        """Return the drawn lines."""
         return [joined_cells(cells, inks) for cells, inks in zip(self._cells, self._inks, strict=True)]

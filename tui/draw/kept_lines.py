@@ -21,7 +21,7 @@ _Kept = TypeVar("_Kept", bound=Widget)
 
 
 class _Frame(NamedTuple):
-    """What stands left and right of every line of the content, and what each line passes."""
+    """The borders left and right of every line of the content, and the filters each line passes."""
 
     top: int
     bottom: int
@@ -103,7 +103,7 @@ def _frame_of(widget: Widget, strips: list[Strip]) -> _Frame:
 
 
 def with_kept_lines(widget: _Kept, content: Content | None = None) -> _Kept:
-    """The same widget, its drawn lines kept."""
+    """Return the widget with its drawn lines stored."""
     widget._styles_cache = KeptLines(content)
     return widget
 

@@ -30,7 +30,7 @@ def first_fit(tries: Sequence[str], room: int) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Text broken after a space where one is near, inside a word where none is; its indent stays."""
+    """Break text after a space if one is near, otherwise inside a word; the indent stays."""
     lines: list[str] = []
     while cell_len(text) > width:
         piece: str = chop_cells(text, max(1, width))[0]
@@ -91,7 +91,7 @@ def overlaid(row: Line, cell: int, over: tuple[str, str]) -> Line:
 
 
 def path_end(name: str, room: int) -> str:
-    """A path with its first folders left out where it is too long, so that its end can be read."""
+    """Shorten a path by its first folders, so that its end can be read."""
     while len(name) > room and "/" in name.removeprefix("…/"):
         name = "…/" + name.removeprefix("…/").partition("/")[2]
     if len(name) <= room or not room:
@@ -101,7 +101,7 @@ def path_end(name: str, room: int) -> str:
 
 
 class StyleRule(NamedTuple):
-    """A colour of the theme, how much of it, and how the letters stand."""
+    """A colour of the theme, its strength, and the style of the letters."""
 
     colour: str
     share: float = 1.0

@@ -1,4 +1,4 @@
-"""The one thread that owns the recording: it reads, steps, seeks, and posts what is to be seen."""
+"""The one thread that owns the recording: it reads, steps, seeks, and posts views."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class WordsAtPlayhead:
         )
 
     def hide_in(self, status: Status) -> Status:
-        """The status without words where none may be shown."""
+        """Return the status without words, if words are hidden."""
         return status if self.wanted.shown else status.wordless()
 
 
@@ -212,17 +212,17 @@ class Feed:
         self._asked.put(request)
 
     def first_painted(self) -> None:
-        """The first view has been painted; reading may go on."""
+        """Record that the first view is painted, so that reading may continue."""
         self._seen.set()
 
     @property
     def driver(self) -> Driver | None:
-        """Who follows the session; only its counts may be read from another thread."""
+        """Return the session's driver; another thread may read only its counts."""
         return self._driver
 
     @property
     def labels(self) -> Labels | None:
-        """What people said of this session's firings, kept beside its bookmarks."""
+        """Return the person's labels of this session's firings, which are stored beside its bookmarks."""
         return self._shelf.labels
 
     def stop(self) -> None:
@@ -338,7 +338,7 @@ class Feed:
 
     @property
     def _visible(self) -> Film:
-        """What happened, or what would have happened while that is shown."""
+        """Return what happened or, while that is shown, what would have happened."""
         return self._other or self._film
 
     def _answer(self, request: Message) -> None:
@@ -402,7 +402,7 @@ class Feed:
             self._caught_up(driver)
 
     def _take_hook_signs(self, driver: Driver) -> None:
-        """Take over what hooks told: calls that are open before the log says so."""
+        """Take over the hooks' reports: calls that are open before the log says so."""
         if self._hooks_told and not driver.source.behind:
             self._hooks_told = False
             self._hold(driver)
@@ -498,7 +498,7 @@ class Feed:
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
-        """At the live edge as the log's open calls tell; elsewhere as the recording does."""
+        """Return the status: at the live edge from the log's open calls, elsewhere from the recording."""
         current, self._edge = status_with_need(view), None
         if not self.target.live:
             return current
@@ -517,7 +517,7 @@ class Feed:
         return status_of(StatusFacts(read=0.0), self._wall(), Limits.of(self._settings))
 
     def _behind(self, source: Source, now: float) -> int:
-        """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""
+        """Return the number of events written and not read yet; if it is unknown, a delay counts as behind."""
         if not source.behind:
             self._even = now
         lag = source.lag()

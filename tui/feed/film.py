@@ -43,7 +43,7 @@ class Sight(NamedTuple):
 
 
 class Sights:
-    """What is to be seen of one recording."""
+    """Everything to be seen of one recording."""
 
     def __init__(self, timeline: Timeline, history: StatusHistory | None = None) -> None:
         self.timeline = timeline
@@ -56,7 +56,7 @@ class Sights:
         return _sight(self.timeline.society, agent, at)
 
     def at(self, index: int, agent: str, later: float = 0.0) -> Sight:
-        """After the first `index` events, and so many seconds more."""
+        """Return the sights after the first `index` events and some further seconds."""
         if later > 0.0:
             moment = self.timeline.time_of(index) + later
             return self._sight(index, self.timeline.society_at(index), agent, moment)
@@ -182,7 +182,7 @@ class Film:
     def view(
         self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = (), pending: Sequence[Event] = ()
     ) -> View:
-        """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
+        """Return the view at the playhead; `now` lets the live edge decay to that moment.
 
         At that edge neither status nor cost is known from the recording alone; `waiting` are calls that the
         log has not answered yet, `held` is all it has begun and not ended.
@@ -233,7 +233,7 @@ class Film:
         return self._names
 
     def _preserved_at(self, index: int, agent: str) -> Preserved | None:
-        """What stood at the agent's last compaction before a place; made once for each."""
+        """Return the state at the agent's last compaction before a place; computed once for each."""
         cuts = self._cuts.get(agent, [])
         number = bisect_left(cuts, index) - 1
         if number < 0:
@@ -249,7 +249,7 @@ class Film:
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:
-    """What is known of a session before its first event."""
+    """Return what is known of a session before its first event."""
     if session is None:
         return Subject(path=str(target.path))
     return Subject(session=session.id, tool=session.tool, path=str(session.path))

@@ -1,4 +1,4 @@
-"""What widgets ask for and what the feed answers: the only way anything travels up or across threads."""
+"""Messages: requests from widgets and answers from the feed, the only way up and across threads."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Seek(Latest):
 
 
 class StepBy(FeedMessage):
-    """Move the playhead by so many events."""
+    """Move the playhead by a number of events."""
 
     by: int
 
@@ -104,7 +104,7 @@ class EditFile(FeedMessage):
 
 
 class ShowTranscript(FeedMessage):
-    """Open the transcript, only what touched a path where one is named."""
+    """Open the transcript; if a path is named, only what touched it."""
 
     path: str = ""
 
@@ -161,7 +161,7 @@ class SetBookmark(FeedMessage):
 
 
 class RemoveBookmark(FeedMessage):
-    """Forget the bookmarks that stand at a place."""
+    """Remove the bookmarks at a place."""
 
     place: int
 
@@ -193,20 +193,20 @@ class Changed(FeedMessage):
 
 
 class AnswerPermit(FeedMessage):
-    """Answer the question that waits, where one does: once, session or deny."""
+    """Answer the waiting question, if there is one: once, session or deny."""
 
     choice: str
     question: PermitQuestion | None
 
 
 class ShowsPreview(Protocol):
-    """Who wants to know what a sentence would do."""
+    """Something that shows what a sentence would do."""
 
     def previewed(self, words: str, effect: tuple[str, ...]) -> None: ...
 
 
 class PreviewSteer(FeedMessage):
-    """Try a sentence on the session's end, and tell what it would do."""
+    """Try a sentence on the session's end, and show what it would do."""
 
     words: str
     asker: ShowsPreview
@@ -227,14 +227,14 @@ class DayReckoned(FeedMessage):
 
 
 class OthersSeen(Latest):
-    """From a thread: all recent sessions as they stand now."""
+    """From a thread: all recent sessions and their present statuses."""
 
     rows: tuple[FleetRow, ...]
     now: float
 
 
 class HooksTold(Latest):
-    """From the intake: what agents' hooks tell now."""
+    """From the hook server: the present reports of agents' hooks."""
 
     board: HookBoard
 

@@ -37,7 +37,7 @@ def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
 
 
 class LiveApp(Protocol):
-    """What notices need of the application they are shown in."""
+    """The part of the application that notices use."""
 
     settings: Settings
     _driver: Driver | None
@@ -84,7 +84,7 @@ class TerminalTitle:
         self._usual = self._shown = usual
 
     def show(self, view: View | None) -> None:
-        """Set it, where it is another than the one that stands."""
+        """Show a notice, unless it is shown already."""
         needed = view is not None and view.status is not None and view.status.needs_you
         name = terminal_title(view.subject) if view is not None and needed else self._usual
         if name != self._shown:

@@ -1,4 +1,4 @@
-"""What every session on the screen is opened with, and what is wrong with it."""
+"""Opening a session for the screen: what every session is given, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ class Opening:
         )
 
     def initial_states(self, settings: Settings) -> InitialStates:
-        """What each session was given at its start."""
+        """Return the initial state of each session."""
         return self._states(settings, self._initial())
 
     def _states(self, settings: Settings, initial: InitialState) -> InitialStates:
         return InitialStates(settings, initial, edits=self._edits, store=self._carry_over)
 
     def _listeners(self) -> list[Extension]:
-        """Extensions for a session that is watched live; what is wrong with others is told once."""
+        """Return the extensions for a live session; problems with others are reported once."""
         from core.extension.use import listening
 
         listeners, complaints = listening()
@@ -113,7 +113,7 @@ class Opening:
         return listeners
 
     def _initial(self) -> InitialState:
-        """The policy and rules for a session that starts now; new faults in their files are told."""
+        """Return the policy and rules for a new session; new faults in their files are reported."""
         if self._begin is None:
             return PLAIN
         initial, faults = self._begin()

@@ -1,4 +1,4 @@
-"""What a screen of one session shows of all others: who needs you, who works here now, what today costs."""
+"""All other sessions, for a screen of one: who needs you, who works here now, what today costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DAY_EVERY = 60.0  # Seconds between two sums.
 
 
 class DayBudget:
-    """Knows the last sum; None where there is no budget to hold it against."""
+    """Holds today's last sum; None if there is no budget to compare it with."""
 
     def __init__(self, app: App[Any], *, watching: bool) -> None:
         self._app = app
@@ -36,7 +36,7 @@ class DayBudget:
         self.spent: DaySpent | None = None
 
     def reckon(self, settings: Settings) -> None:
-        """Sum up in a thread; the app is told by message."""
+        """Add up the cost in a thread; the app gets it as a message."""
         if not (self._watching and settings.screen.cost.budget):
             self.spent = None
             return
@@ -54,7 +54,7 @@ class DayBudget:
 
 
 class OtherSessions:
-    """Watches all recent sessions in a thread of its own, and knows those that are not on the screen."""
+    """Watches all recent sessions in its own thread, and knows those not on the screen."""
 
     def __init__(self, app: App[Any], settings: Settings) -> None:
         self._app = app
@@ -81,11 +81,11 @@ class OtherSessions:
             self._watch.stop()
 
     def take(self, rows: Sequence[FleetRow], now: float) -> None:
-        """Remember how all sessions stood at a moment."""
+        """Store all sessions' statuses at a moment."""
         self._rows, self._now = tuple(rows), now
 
     def needing(self, view: View | None, board: HookBoard) -> list[FleetRow]:
-        """Other sessions that need the person, the one that has waited longest first."""
+        """Return the other sessions that need the person, the longest wait first."""
         rows = [row.hooked(board.of(row.session), self._now, self._limits) for row in self._others(view)]
         needing = [row for row in rows if row.status.level == 3 and not row.status.stale]
         return sorted(needing, key=lambda row: row.status.urgency)
@@ -104,7 +104,7 @@ class OtherSessions:
         return max(here, key=lambda row: row.facts.heard, default=None)
 
     def shown_in(self, view: View, board: HookBoard) -> View:
-        """A view with the number of others that need the person, and the one that works here now."""
+        """Return a view with the number of others that need the person, and the one that works here now."""
         newer = self.newer(view) if view.mode == "live" else None
         newcomer = "" if newer is None else f"{newer.agent} {newer.status.word}"
         return replace(view, others=len(self.needing(view, board)), newer=newcomer)

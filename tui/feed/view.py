@@ -1,4 +1,4 @@
-"""What the screen shows at one moment: one immutable value that flows down to every panel."""
+"""The view: everything the screen shows at one moment, one immutable value for all panels."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ class View(Struct, frozen=True):
 
     @property
     def late(self) -> bool:
-        """What is shown as the newest is not, by more than is usual for a busy log."""
+        """Whether the newest view is further behind than is usual for a busy log."""
         return is_late(self.behind)
 
 
 def names_of(view: View) -> Mapping[str, str]:
-    """What each agent is called, the same at every place of the recording."""
+    """Return the name of each agent, the same at every place of the recording."""
     return view.names or agent_names(view.people.agents)
 
 

@@ -98,7 +98,7 @@ class Navigator:
         self._saved_at = 0.0
 
     def open(self, timeline: Timeline, store: TrailStore) -> None:
-        """Go on from the moves of earlier visits; a record that was tampered with is set aside, and told."""
+        """Continue from the moves of earlier visits; a damaged record is set aside, and reported."""
         if self._store is not None:
             return
         self._store = store
@@ -176,7 +176,7 @@ class Viewpoint:
 
     @property
     def agent(self) -> str:
-        """Whose mind is shown."""
+        """Return the agent whose mind is shown."""
         return self._visited or self._chosen
 
     def answer(self, timeline: Timeline, request: Message) -> None:
@@ -232,7 +232,7 @@ class Viewpoint:
 
 
 class Playhead:
-    """Follows the newest event, holds still, or plays; told how much time went by, it has no clock."""
+    """Follows the newest event, holds still, or plays; it gets the elapsed time and has no clock."""
 
     def __init__(self, settings: PlaySettings, *, live: bool, playing: bool = False) -> None:
         self.live = live  # More may come: the log is followed.
@@ -457,7 +457,7 @@ class Shelf:
 
 
 def _what_stands(timeline: Timeline, place: int) -> str:
-    """What the main agent is at, for a note nobody wrote."""
+    """Return the main agent's activity, for a bookmark without a note."""
     frame = timeline.at(place)
     receptor = frame.receptor
     centre = hottest_branch(receptor.heatmap)

@@ -1,4 +1,4 @@
-"""What every screen but the main one has: the status above, the timeline below, and a way back."""
+"""The base of every screen but the main one: status above, timeline below, and a way back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Board(LeftOnce[None]):
         self._settings = settings or ScreenSettings()
 
     def body(self) -> Iterable[Widget]:
-        """What stands between status and timeline."""
+        """Compose the part between status and timeline."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
@@ -127,7 +127,7 @@ class CardBoard(Board):
 
     @property
     def key_names(self) -> Mapping[str, str]:
-        """What the keys that zoom do while a card is alone."""
+        """Return what the zoom keys do while a card is alone."""
         return {} if self.maximized is None else ZOOMED
 
     def action_leave(self) -> None:

@@ -52,7 +52,7 @@ _EMPTY = {"steer": "press s and write a message for the agent at the playhead"}
 
 
 class BranchScreen(ModelTab):
-    """What might have been; nothing here changes the session."""
+    """Shows what might have happened; nothing here changes the session."""
 
     TAB = "branches"
     AUTO_FOCUS = "TextPage"
@@ -220,7 +220,7 @@ class BranchScreen(ModelTab):
         self.query_one(TextPage).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While something is typed all keys are the line's, but the one that leaves it."""
+        """Give all keys but escape to the input line while the person types."""
         if self.has_class("-typing") and action != "leave":
             return False
         return super().check_action(action, parameters)

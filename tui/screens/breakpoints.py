@@ -1,4 +1,4 @@
-"""From which sizes of the terminal on a screen is laid out otherwise."""
+"""The sizes of the terminal at which a screen changes its layout."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
 
 
 def classes_for(width: int, height: int) -> str:
-    """The classes a screen of a size will have, for one that should be styled by them from the start."""
+    """Return the classes of a screen of a size, for a screen that needs them from the start."""
     sides = (width, WIDTHS), (height, HEIGHTS)
     return " ".join(max(step for step in steps if step[0] <= side)[1] for side, steps in sides)

@@ -61,7 +61,7 @@ def compare(paths: Sequence[str], ids: Sequence[str], settings: Settings) -> Com
 
 
 def _moments(ours: Sequence[Move], theirs: Sequence[Move], alignment: Alignment) -> Iterator[Moment]:
-    """The moves of both runs in one order: what has a partner stands beside it."""
+    """Return the moves of both runs in one order, partners beside each other."""
     left, right = [move.place for move in ours], [move.place for move in theirs]
     a = b = 0
     for pair in (*alignment.pairs, (sys.maxsize, sys.maxsize)):

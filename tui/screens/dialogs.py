@@ -210,7 +210,7 @@ class SteerScreen(Box[None]):
         return prompt_command(self._subject.tool, self._subject.session, words)
 
     def _words(self, message: str) -> str:
-        """What the agent would get."""
+        """Return the words the agent would get."""
         if self._prompts:
             return " ".join(message.split()) or _EMPTY_PROMPT
         return sentence(message) or _EMPTY

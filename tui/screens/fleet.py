@@ -243,7 +243,7 @@ class FleetScreen(LeftOnce[None]):
 
     @property
     def key_names(self) -> Mapping[str, str]:
-        """What escape does while only some sessions are listed."""
+        """Return what escape does while a filter is on."""
         return {"back": "list all"} if self._sifted else {}
 
     @property

@@ -1,4 +1,4 @@
-"""Help: the keys of this screen first, then those that work everywhere, then what the panels mean."""
+"""Help: the keys of this screen, then the keys of every screen, then the meaning of the panels."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(panel.scroll_visible, animate=False)
 
     def action_transcript(self) -> None:
-        """Focus the transcript beside the panels; where there is no room for it, open its screen."""
+        """Focus the transcript beside the panels; if there is no room for it, open its screen."""
         document = self.query_one("#transcript", Document)
         if document.display:
             self.set_focus(document)

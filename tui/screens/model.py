@@ -92,7 +92,7 @@ def tab_readings(tab: str, view: View) -> dict[str, str]:
 
 
 class TabLine(Panel, can_focus=False):
-    """The names of all tabs, and the readings of the open one that matter most."""
+    """The names of all tabs, and the most important readings of the open one."""
 
     DEFAULT_CSS = "TabLine { height: 2; border: none; &.-branches { height: 1; } }"
 

@@ -1,4 +1,4 @@
-"""What the command palette finds: every key as a command, and the session's marks, paths and bookmarks."""
+"""The command palette's results: every key as a command, and the session's marks, paths and bookmarks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _EVENTS = 20_000  # Events looked through at most, the newest first.
 
 
 class _Observatory(Protocol):
-    """What a search needs of the app."""
+    """The part of the app that a search uses."""
 
     view: View | None
     recording: Timeline | None
@@ -90,7 +90,7 @@ SCREEN_NAMES: dict[str, str] = {
 
 
 class _Places(Protocol):
-    """What getting to a named place needs of the app."""
+    """The part of the app that goes to named places."""
 
     def action_show(self, name: str) -> None: ...
     def action_fleet(self) -> None: ...
@@ -138,7 +138,7 @@ class OtherSessions(NamedSearch):
         return [(_called(one), _of(one), partial(self._open, one)) for one in await self._sessions(most)]
 
     async def _sessions(self, most: int | None = None) -> list[Found]:
-        """Those that were found, without their titles while words are hidden."""
+        """Return the sessions found, without their titles while words are hidden."""
         sessions = (await self._found)[:most]
         return sessions if cast(_Observatory, self.app).words else [replace(one, title="") for one in sessions]
 
@@ -236,7 +236,7 @@ class SessionSearch(Provider):
 def mark_hits(
     timeline: Timeline, start: float, names: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[tuple[str, str, Seek]]:
-    """Every mark that somebody is told of in words, the newest first; times are counted from `start`."""
+    """Return every mark that has words, the newest first; times count from `start`."""
     for number in range(len(timeline.marks) - 1, -1, -1):
         mark = timeline.marks[number]
         if mark.kind == "background":

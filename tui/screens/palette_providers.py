@@ -1,4 +1,4 @@
-"""Who answers in the command palette, imported when it is first opened."""
+"""The command palette's providers, imported when it is first opened."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
 
 
 class SaveScreen(Box[SaveAnswer]):
-    """What to do with the changed settings; stays open until a file is saved."""
+    """Asks what to do with the changed settings; stays open until a file is saved."""
 
     DEFAULT_CSS = """
     SaveScreen OptionList, SaveScreen OptionList:focus {

@@ -1,4 +1,4 @@
-"""What happened since the person last looked, in words."""
+"""The recap: what has happened since the person last looked, in words."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ScreenSwitcher:
         self._make_fleet = make_fleet
 
     def toggle(self, name: str, *args: object, **options: object) -> None:
-        """Open one of the screens over the main one, or leave it where it is open."""
+        """Open one of the screens over the main one, or leave it if it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self._app.screen, make):
@@ -58,7 +58,7 @@ class ScreenSwitcher:
             self._app.push_screen(self._bind(make(*args, settings=self._settings(), **options)))
 
     def to_main(self) -> None:
-        """Leave all screens that stand over the main one."""
+        """Leave all screens over the main one."""
         while len(self._app.screen_stack) > 1:
             self._app.pop_screen()
 
@@ -77,7 +77,7 @@ class ScreenSwitcher:
         return self._app.get_screen(_FLEET, FleetScreen)
 
     def to_fleet(self) -> FleetScreen:
-        """Open the list of all sessions; where it is open already, leave what stands over it."""
+        """Open the list of all sessions; if it is open already, leave the screens over it."""
         fleet = self.fleet
         if fleet is None:
             fleet = self._make_fleet()

@@ -93,7 +93,7 @@ class TranscriptScreen(Board):
         self._caption_edges()
 
     def on_document_raw(self, message: Document.Raw) -> None:
-        """Show the line; where it is shown already, close it."""
+        """Show the line; if it is shown already, close it."""
         pane = self.query_one(PassagePane)
         if self.view is not None and not self.view.words:
             self.notify("words are hidden; h shows them again", severity="warning")
@@ -189,5 +189,5 @@ class TranscriptScreen(Board):
 
 
 def _path(event: Event) -> str:
-    """The first path an entry touched; blank where it touched none."""
+    """Return the first path an entry touched; empty if it touched none."""
     return event.targets[0] if isinstance(event, ToolUse) and event.targets else ""

@@ -1,4 +1,4 @@
-"""`nooscope advice`: what agents were told, and what came of it."""
+"""`nooscope advice`: the advice agents were given, and its effect."""
 
 from __future__ import annotations
 

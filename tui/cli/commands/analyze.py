@@ -197,7 +197,7 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
 def _analyses(
     sessions: list[LogSession], starts: list[RunInputs], args: argparse.Namespace
 ) -> Iterator[Analysis | None]:
-    """Run sessions through the engine, over several processes where that pays, with a line of progress.
+    """Run sessions through the engine, in several processes if that pays, with a line of progress.
 
     None stands for a session in which nooscope itself failed; a line on standard error says so.
     """
@@ -220,7 +220,7 @@ def _analyses(
 
 
 def analyse_one(run: tuple[LogSession, RunInputs], metrics: bool) -> Analysis | str:
-    """Analyse one session from where it starts; a fault of ours is returned as a sentence."""
+    """Analyse one session from its start; return a fault of ours as a sentence."""
     from core.report.analysis import analyse
 
     session, (settings, initial, later) = run

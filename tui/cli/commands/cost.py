@@ -54,7 +54,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Charged(NamedTuple):
-    """What all sessions cost, and the budget."""
+    """The cost of all sessions, and the budget."""
 
     costs: Sequence[SummedCost]
     budget: Budget

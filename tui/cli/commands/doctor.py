@@ -87,7 +87,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
 
 
 def _extensions() -> Section:
-    """Report installed extensions and those that cannot be used."""
+    """Report installed extensions, and those that cannot be used."""
     from core.agents.registry import unusable_agents
     from core.export.exporters import exporters
     from core.extension.offers import extension_folder, find_offers

@@ -1,4 +1,4 @@
-"""`nooscope hooks`: put our hooks into an agent's settings, take them out, or see how they stand."""
+"""`nooscope hooks`: install our hooks into an agent's settings, remove them, or show their state."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Watch:
         *,
         newest: bool = False,
     ) -> None:
-        """Follow the session of a log, the one that is given if it has several sessions."""
+        """Follow the session of a log; if it has several, the given one."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
         from core.hooks.connection import default_place
@@ -199,7 +199,7 @@ class Watch:
         self._news = False  # Something came since the watch began, or since it was last said to be still.
 
     def _telemetry(self) -> list[Extension]:
-        """What sends the session on or serves its figures, where that is wanted."""
+        """Return the exporters that send the session or serve its figures, if any were asked for."""
         extensions: list[Extension] = []
         if self._args.otlp:
             from core.extras.telemetry.spans import headers_of
@@ -217,7 +217,7 @@ class Watch:
         return extensions
 
     def run(self) -> int:
-        """Follow until told to stop; leave what was learned at the end."""
+        """Follow until stopped; save what was learned at the end."""
         before = signal.signal(signal.SIGINT, self._interrupt)
         term = signal.signal(signal.SIGTERM, self._interrupt)
         self._link.start()
@@ -298,7 +298,7 @@ class Watch:
         self._stuck_said = since
 
     def _tell_preserved(self) -> None:
-        """What was open when the context was cut."""
+        """Say what was open when the context was cut."""
         from msgspec.json import encode
 
         from core.report.compaction import handover, lines
@@ -330,7 +330,7 @@ class Watch:
             self._lag_said = 0.0
 
     def _look_around(self) -> None:
-        """What only a live watch can see: that the person is needed, and a stillness."""
+        """Report what only a live watch can see: a status that needs the person, and silence."""
         from core.engine.response import Notice
         from core.live.status_facts import open_calls
 
@@ -368,7 +368,7 @@ class Watch:
             self._stop.set()
 
     def _print_mind(self) -> None:
-        """What the minds did, a line each, where that is wanted."""
+        """Print what the minds did, one line each, if that was asked for."""
         from core.report.event_words import mind_json, mind_line
 
         mind = self._mind

@@ -1,1 +1,1 @@
-"""What the panels of all screens share."""
+"""Widgets shared by the panels of all screens."""

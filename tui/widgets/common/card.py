@@ -39,11 +39,11 @@ class Card(Panel):
         self._top = 0
 
     def brief(self, view: View, width: int) -> list[Line]:
-        """What the card says at a width."""
+        """Return the card's content at a width."""
         raise NotImplementedError
 
     def more(self, view: View, width: int) -> list[Line]:
-        """What it says when it has the screen for itself."""
+        """Return the card's content when it has the screen to itself."""
         return self.brief(view, width)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
@@ -123,7 +123,7 @@ def _columns(width: int) -> tuple[int, int]:
 
 
 def pair(label: str, value: str, width: int, *, ink: str = "plain", at: int = 0) -> Line:
-    """A name and its value; the value begins at a column, or stands at the right edge."""
+    """A name and its value; the value begins at a column, or ends at the right edge."""
     at = at or (_WIDE // 2 if width >= _WIDE else 0)
     if at:
         at = max(at, len(label) + 1)

@@ -40,7 +40,7 @@ class EntryLine(Input):
 
     @property
     def key_names(self) -> Mapping[str, str]:
-        """What its keys do, by the id of each; escape is the screen's."""
+        """Return the meaning of its keys, by id; escape belongs to the screen."""
         return {"open": self._enter, **({"back": self._escape} if self._escape else {})}
 
 

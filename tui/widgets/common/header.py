@@ -31,7 +31,7 @@ _TIGHT_TITLE = 24  # Cells of a title that stands for an unknown project on a na
 
 
 class StatusHeader(Panel, can_focus=False):
-    """One line, or two where there is room for it; what matters least gives way first."""
+    """One line, or two if there is room; the least important part gives way first."""
 
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -96,7 +96,7 @@ def _subject(view: View, width: int, *, model: bool = True) -> list[Line]:
 
 
 def _project(view: View, tight: bool) -> str:
-    """The project; where the log tells none, what the session is called, else its file."""
+    """Return the project; if the log has none, the session's title, else its file."""
     most = 14 if tight else 28
     if folder := folder_name(view.subject.project):
         return plain(folder, most)
@@ -106,7 +106,7 @@ def _project(view: View, tight: bool) -> str:
 
 
 def _cut_end(name: str, most: int) -> str:
-    """A name whose end gives way: of a model's the beginning tells most."""
+    """Cut a name at its end: the beginning of a model's name says most."""
     text = plain(name)
     return fit(text, most) if cell_len(text) > most else text
 
@@ -121,7 +121,7 @@ def _who(view: View) -> list[Line]:
 
 
 def _alarm(view: View, tight: bool) -> list[Line]:
-    """What happened to the log, and that the person is needed now while another moment is shown."""
+    """Say what happened to the log, and that the person is needed now while another moment is shown."""
     needed: list[Line] = [[(f"now {view.edge.glyph} {view.edge.word}", "alert")]] if view.edge else []
     if view.others:
         needs = "" if tight else " needs you" if view.others == 1 else " need you"
@@ -185,7 +185,7 @@ def _turns(left: int | None) -> str:
 
 
 def _cost(view: View) -> list[Line]:
-    """What it cost so far, and the pace; nothing where no turn was told of."""
+    """Show the cost so far, and the pace; nothing if there was no turn with tokens."""
     spending = view.spent
     if not spending.priced + spending.unpriced:
         return []
@@ -198,7 +198,7 @@ def _cost(view: View) -> list[Line]:
 
 
 def _day(view: View, width: int) -> list[Line]:
-    """What all agents cost today against the budget, where there is one."""
+    """Show today's cost of all agents against the budget, if there is one."""
     if view.day is None or not view.day.ways[-1]:
         return []
     text = view.day.ways[0 if width >= _HUGE else -1]
@@ -212,7 +212,7 @@ def _limits(view: View) -> list[Line]:
 
 
 def _title(view: View, width: int, others: list[Line]) -> list[Line]:
-    """What the session is called, where there is room for some of it."""
+    """Show the session's title, if there is room for part of it."""
     room = min(width if width >= _HUGE else _TITLE, width - _length(others) - 4)
     title = plain(view.subject.title) if view.words else ""
     if not title or room < _SHORTEST:

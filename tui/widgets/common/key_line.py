@@ -53,7 +53,7 @@ class ShownKey(NamedTuple):
 
 
 class KeyLine(Widget, can_focus=False):
-    """The keys of the moment, nearest first; those that are left away stand in help.
+    """The keys of the moment, nearest first; the others are in help.
 
     One widget draws them all: a widget for each took a tenth of the way to the first picture.
     """
@@ -123,7 +123,7 @@ class KeyLine(Widget, can_focus=False):
             self.call_after_refresh(self.update_keys)
 
     def update_keys(self) -> None:
-        """Draw again where other keys are to be shown: bindings are told anew at every change of focus."""
+        """Redraw if other keys are to be shown: bindings are announced again at every change of focus."""
         if not self.is_attached:
             return
         bindings = list(self.screen.active_bindings.values())
@@ -147,7 +147,7 @@ class KeyLine(Widget, can_focus=False):
         return width - len(self._note) - 1 if self._note and 3 * len(self._note) < width else width
 
     def _chosen(self, bindings: Sequence[ActiveBinding], room: int) -> list[ShownKey]:
-        """The first key of each action that is shown, as many as fit; then more where there is room."""
+        """Return the first key of each shown action, as many as fit; then further keys if there is room."""
         actions: dict[str, ActiveBinding] = {}
         for each in bindings:
             if each.binding.show:

@@ -45,7 +45,7 @@ def mark_glyph(mark: Mark) -> str:
 
 
 def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """What happened, in words; `names` says what agents are called."""
+    """Say what happened, in words; `names` holds the agents' names."""
     name = plain(mark.name)
     if mark.kind == "agent":
         agent, _, what = mark.name.rpartition(" ")
@@ -101,7 +101,7 @@ _KIND_ADVICE: dict[str, str] = {
 
 
 def mark_reason(mark: Mark, timeline: Timeline) -> str:
-    """What brought a mark about, and what to do, in one line."""
+    """Say in one line what caused a mark, and what to do."""
     if mark.kind == "method":
         return _trigger(mark, timeline)
     advice = _ADVICE.get(mark.name, "") if mark.kind == "signal" else _KIND_ADVICE.get(mark.kind, "")
@@ -115,7 +115,7 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
 
 
 def _trigger(mark: Mark, timeline: Timeline) -> str:
-    """What a method is about, what it answered, and where its words are."""
+    """Return a method's subject and answer, and where its words are."""
     inputs = [
         firing_words(one.name)
         for one in timeline.marks.between(mark.place, mark.place + 1)
@@ -126,7 +126,7 @@ def _trigger(mark: Mark, timeline: Timeline) -> str:
 
 
 def mark_amount(mark: Mark) -> str:
-    """How strong or how much, where that can be said."""
+    """Say how strong or how much, if that is known."""
     if mark.kind in ("signal", "method") and mark.weight:
         return f"+{fraction(mark.weight)}"
     if mark.kind in ("compaction", "prompt") and mark.weight:

@@ -1,4 +1,4 @@
-"""What is going on, in the lines under the header of every screen: status, you, now, failed, agent."""
+"""The strip under the header of every screen: status, you, now, failed, agent."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _doing_and_failed(view: View, width: int) -> Line:
 
 
 def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
-    """What was said last, over so many lines at most; what failed lately stands beside the first."""
+    """Return the last words, over a few lines at most, with recent failures beside the first."""
     now = view.now
     if not now.said:
         return [_row("agent", [("", "quiet")], lately, width)]
@@ -140,12 +140,12 @@ def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
 
 
 def _has_answered(view: View) -> bool:
-    """Its turn is over, and what it said last tells more than what it did last."""
+    """Return whether its turn is over, and its last words say more than its last call."""
     return view.status is not None and view.status.at_rest and bool(view.now.said)
 
 
 def _with_figure(line: Line, right: str, width: int) -> Line:
-    """A line with a figure at its right end, where there is room for it."""
+    """Return a line with a figure at its right end, if there is room."""
     room = width - _length(line) - cell_len(right)
     return [*line, (" " * room, "plain"), (right, "alert")] if right and room >= _GAP else line
 

@@ -71,11 +71,11 @@ class Panel(Widget, can_focus=True):
         self._made_for = Size(0, 0)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        """What to draw; at most `height` lines are seen."""
+        """Return the lines to draw; at most `height` of them are seen."""
         raise NotImplementedError
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
-        """What to draw when the panel has the whole screen."""
+        """Return the lines to draw when the panel has the whole screen."""
         return self.lines(view, width, height)
 
     def subtitle(self, view: View) -> str | None:  # noqa: ARG002
@@ -176,7 +176,7 @@ class Panel(Widget, can_focus=True):
         return Strip.blank(size.width, self.rich_style)
 
     def _content(self, y: int) -> Strip:
-        """A line as it was made last, where it is known that it was made for the size it has."""
+        """Return a line as last drawn, if it was drawn for the present size."""
         strips = self._strips
         return strips[y] if strips is not None and y < len(strips) else self.render_line(y)
 

@@ -1,4 +1,4 @@
-"""Panels of many rows, of which only those in sight are made; and a page of text that scrolls."""
+"""Panels of many rows that draw only those in sight, and a page of text that scrolls."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         return Strip(segments, width)
 
     def _line(self, y: int, width: int) -> Line:
-        """What stands on a line of the panel."""
+        """Return the content of a line of the panel."""
         if y < self.HEAD:
             return self.head(y, width)
         number = self.scroll_offset.y + y - self.HEAD
@@ -138,7 +138,7 @@ class CursorList(Scroller):
     cursor = 0
 
     def moved(self) -> None:
-        """React to the cursor, which came to a row."""
+        """React to the cursor's move to a row."""
 
     def reveal(self) -> None:
         """Bring the cursor into sight."""
@@ -166,7 +166,7 @@ TextLayout: TypeAlias = Callable[[int], list[Line]]  # Lays a text out for a wid
 
 
 class TextPage(Scroller):
-    """Text that is handed in as something that can lay itself out."""
+    """A page of text given as something that can lay itself out."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

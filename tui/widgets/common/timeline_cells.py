@@ -1,4 +1,4 @@
-"""What the timeline draws: a stretch of the recording reduced to one cell per column."""
+"""The timeline's cells: a stretch of the recording reduced to one cell per column."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ BANDS: dict[str, tuple[str, str]] = {
 
 
 class EventWindow(NamedTuple):
-    """The events a strip stands for, and its width."""
+    """The events a strip covers, and its width."""
 
     start: int
     stop: int
@@ -84,7 +84,7 @@ class EventWindow(NamedTuple):
         return max(0, min(self.width - 1, (index - self.start) * self.width // span))
 
     def place(self, cell: int) -> int:
-        """The playhead that stands in a column; the last one is the end."""
+        """Return the playhead for a column; the last column is the end."""
         span = self.stop - self.start
         if cell >= self.width - 1:
             return self.stop
@@ -102,7 +102,7 @@ def column_of(series: str) -> str:
 
 
 def heights(track: Track | None, series: str, window: EventWindow) -> Numbers:
-    """The greatest value of a series in each cell; a cell without events goes on with the one before."""
+    """Return the greatest value of a series in each cell; a cell without events repeats the one before."""
     if track is None or window.stop <= window.start:
         return np.zeros(window.width, np.float32)
     name = column_of(series)
@@ -167,7 +167,7 @@ def silenced(track: Track | None, window: EventWindow) -> list[bool]:
 
 
 def mark_cells(marks: Sequence[Mark], window: EventWindow) -> dict[int, tuple[str, str]]:
-    """What is drawn in each cell that has marks: a prompt first; what it hides moves beside it."""
+    """Return what to draw in each cell with marks: a prompt first; a mark it hides moves beside it."""
     ranked: dict[int, list[tuple[int, Mark]]] = {}
     for mark in marks:
         rank = _RANK.get(mark.kind)
@@ -259,7 +259,7 @@ def activity_names(curve: int) -> list[str]:
 
 
 def activity_rows(counts: Counts, context: Numbers, curve: int) -> list[list[Cell]]:
-    """Failures, calls and context in so many rows; where there is but one, failures stand in the bars."""
+    """Draw failures, calls and context in a number of rows; with only one row, failures go into the bars."""
     calls, failures = counts
     tallest = max(1, int(calls.max(initial=0)))
     failed = [_failed(int(number)) for number in failures]
@@ -292,7 +292,7 @@ def _bars(calls: NDArray[np.int64], tallest: int, height: int) -> list[list[Cell
 
 
 def bar_cells(eighths: Sequence[int], height: int, ink: str, ground: str = " ") -> list[list[Cell]]:
-    """Bars from the bottom, an eighth of a cell fine, the top row first; `ground` is where none stands."""
+    """Draw bars from the bottom in eighths of a cell, the top row first; `ground` fills empty cells."""
     return [
         [
             (_STEPS[min(left, 8) - 1], ink) if (left := number - 8 * row) > 0 else (" " if row else ground, "track")

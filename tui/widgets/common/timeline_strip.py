@@ -1,4 +1,4 @@
-"""The whole session in one strip: a reading, the agent's states, what happened, and where one looks."""
+"""The whole session in one strip: a reading, the agent's states, the marks, and the playhead."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class TimelineStrip(Panel):
         return EventWindow(self._start, self._start + length, width)
 
     def _draw_ground(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
-        """The part that stands still, drawn again only when it would differ by a cell or no more comes."""
+        """Draw the still part, again only if it would differ by a cell or no more events come."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for
         if self._ground is not None and not stale:
@@ -215,7 +215,7 @@ class TimelineStrip(Panel):
 
 
 def legend(width: int) -> str:
-    """What the marks mean, as many as fit, the most important first."""
+    """Return the meaning of the marks, as many as fit, the most important first."""
     words = ""
     for glyph, meaning in LEGEND.items():
         if len(words) + len(meaning) + 4 > width:
@@ -225,7 +225,7 @@ def legend(width: int) -> str:
 
 
 def _names(series: str, curve: int) -> list[str]:
-    """What stands before the rows of the curve."""
+    """Return the names in front of the curve's rows."""
     if series == "activity":
         return activity_names(curve)
     return ["1", *([""] * (curve - 2)), "0"][-curve:]

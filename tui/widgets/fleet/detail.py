@@ -1,4 +1,4 @@
-"""What is said about one session below the table, and about the fleet above it."""
+"""Details of one session below the table, and of the fleet above it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
 
 
 def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET) -> DaySpent:
-    """What the listed sessions cost today, and where that leads."""
+    """Say what the listed sessions cost today, and where that leads."""
     outlook = forecast((charge for row in rows for charge in row.charges), budget, now, None)
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
@@ -96,7 +96,7 @@ def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
 
 
 def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content:
-    """All about one session, in so many lines."""
+    """Describe one session in a number of lines."""
     status, facts = row.status, row.facts
     since = "" if status.since is None else f" for {span(max(0.0, now - status.since))}"
     head = [(f"{status.glyph} {status.word}{since}", f"{_COLOURS[status.level]} bold")]

@@ -33,7 +33,7 @@ _SPARKS = "▁▂▃▄▅▆▇"  # Never a full cell, so that curves on adjace
 
 
 class CellContext(NamedTuple):
-    """What a cell needs beside its row."""
+    """The context a cell needs beside its row."""
 
     now: float
     span: float  # Seconds the small curve shows.
@@ -176,7 +176,7 @@ def _failures(row: FleetRow, _: int, __: CellContext) -> Line:
 
 
 class TableLayout(NamedTuple):
-    """What a table of some rows needs room for."""
+    """The room a table of some rows needs."""
 
     width: int
     project: int
@@ -187,7 +187,7 @@ class TableLayout(NamedTuple):
 
 
 def table_layout(rows: Sequence[FleetRow], width: int, *, axes: bool = False) -> TableLayout:
-    """The room these rows need, in steps, so that columns stand still."""
+    """Return the room these rows need, in steps, so that columns do not move."""
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
@@ -214,7 +214,7 @@ def _first_columns(room: TableLayout) -> list[Column]:
 
 
 def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
-    """What each session is about, does, needs and costs."""
+    """Return the columns for each session's subject, activity, need and cost."""
     wide, huge = room.width >= 110, room.width >= 160
     chosen = _first_columns(room)
     if huge:
@@ -239,7 +239,7 @@ def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
 
 
 def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
-    """What the minds of each session read."""
+    """Return the columns for each session's axes."""
     width = room.width
     wide, huge = width >= 110, width >= 160
     chosen = _first_columns(room)
@@ -287,7 +287,7 @@ def title_line(room: TableLayout, sorting: Sorting) -> Line:
 
 
 def sorting_at(room: TableLayout, x: int) -> Sorting | None:
-    """What the column at a cell of the line above the rows sorts by."""
+    """Return the sort order of the column at a cell of the heading."""
     for column in fleet_columns(room):
         if x < column.width:
             return column.sorting
@@ -380,7 +380,7 @@ class FleetTable(Scroller):
 
     @property
     def items(self) -> list[Item]:
-        """What is listed, headings included."""
+        """Return the listed rows, headings included."""
         return self._items
 
     def count_rows(self) -> int:
@@ -414,7 +414,7 @@ class FleetTable(Scroller):
         return item.key if isinstance(item, FleetRow) else ""
 
     def _place(self) -> int:
-        """Where the cursor stands in the list; -1 where its session is not listed."""
+        """Return the cursor's place in the list; -1 if its session is not listed."""
         for place in self._places:
             item = self._items[place]
             if isinstance(item, FleetRow) and item.key == self._cursor:

@@ -104,7 +104,7 @@ class ContextPanel(Panel):
 
 
 def advice_line(view: View, width: int) -> Line:
-    """What a person may do, and what holds if their plan has the usual window."""
+    """Say what a person may do, and what holds if their plan has the usual window."""
     sleep = view.frame.mind.sleep
     window = view.hooks.figures.window if view.hooks is not None else 0
     smaller = plan_share(view.subject.tool, sleep, window)
@@ -122,7 +122,7 @@ def advice_line(view: View, width: int) -> Line:
 
 
 def advice(view: View) -> str:
-    """What a person may do about the context."""
+    """Say what a person may do about the context."""
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         if sleep.compactions:
@@ -142,7 +142,7 @@ def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | N
 
 
 def window_line(view: View, width: int) -> Line:
-    """The true window and its use, where the agent's status line told them."""
+    """Show the true window and its use, if the agent's status line reported them."""
     if view.hooks is None or not view.hooks.figures.window:
         return []
     figures = view.hooks.figures

@@ -1,4 +1,4 @@
-"""The emotion axes: where each stands, where it would fire, what is normal, where it is going."""
+"""The emotion axes: value, threshold, normal level, and trend of each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def trend_arrow(axis: AxisReading) -> str:
 
 
 def axis_marks(axis: AxisReading) -> tuple[Mark, Mark]:
-    """What is normal, and from where on it fires."""
+    """Return the normal level, and the level from which the axis fires."""
     return (axis.threshold, "│", "threshold"), (axis.baseline, BUMP, "baseline")
 
 
@@ -154,7 +154,7 @@ def _terms(axis: AxisReading, learned: float, width: int) -> Line:
 
 
 def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
-    """What each kind of impulse still adds, strongest first, and how long ago it last came."""
+    """Return what each kind of impulse still adds, strongest first, and how long ago it last occurred."""
     if most <= 0:
         return []
     sums: dict[str, float] = {}

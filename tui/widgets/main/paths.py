@@ -167,7 +167,7 @@ class PathColumns:
         return [(word.ljust(self.state)[: self.state], ink), (ago.rjust(self.age), "quiet")]
 
     def titles(self) -> Line:
-        """What each column is."""
+        """Return the heading of each column."""
         parts = (
             fit("path (visits)", self.name),
             _title(("read", "rd", "r"), self.read),
@@ -247,7 +247,7 @@ class PathTree(CursorPanel):
 
     @property
     def rows(self) -> tuple[PathRow, ...]:
-        """What can be seen by scrolling, from top to bottom."""
+        """Return the rows that can be scrolled to, from top to bottom."""
         return tuple(self._rows)
 
     @property
@@ -278,7 +278,7 @@ class PathTree(CursorPanel):
         super().watch_view(view)
 
     def _arrange(self, view: View) -> None:
-        """Make the rows again and keep the cursor's path on the line where it was."""
+        """Make the rows again, and keep the cursor's path on its line."""
         before = self._place()
         self._arranged = view.frame.receptor.heatmap
         self._rows = path_rows(self._arranged.tree, self.order, self.folded, self.sought)

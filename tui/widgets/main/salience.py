@@ -1,4 +1,4 @@
-"""What has the mind's attention: the strongest stimuli, what their scores are made of, how long they stay."""
+"""The salience queue: the strongest stimuli, the parts of their scores, and how long they stay."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class SalienceQueue(Panel):
         return " ".join(f"{glyph} {word}" for glyph, _, word in TERMS)
 
     def _settings(self, view: View) -> SalienceSettings:
-        """Those in force at the playhead."""
+        """Return the settings in force at the playhead."""
         if self.recording is None:
             return _DEFAULT
         versions = [change.settings for change in self.recording.changes if change.after <= view.index]
@@ -116,7 +116,7 @@ def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: i
 
 
 def _what(item: SalienceReading, now: Now) -> str:
-    """What it is about, in the log's words where those of the strip are the same event's."""
+    """Return the stimulus's subject, in the log's words if the strip shows the same event."""
     if item.kind == "owner_message" and item.at == now.asked_at and now.asked:
         return f"you: “{plain(now.asked)}”"
     if item.kind == "anomaly" and item.at == now.failed_at and now.failed:

@@ -138,7 +138,7 @@ class SignalFeed(CursorPanel):
         return self._marks_kept.until(self.recording.marks, view.index, None if self.everyone else view.agent)
 
     def _cursor(self, stop: int) -> int:
-        """Where the chosen entry stands, counted from the newest."""
+        """Return the place of the chosen entry, counted from the newest."""
         if self._chosen is None:
             return 0
         marks = self._marks_kept.kept

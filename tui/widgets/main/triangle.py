@@ -132,7 +132,7 @@ def gate_line(now: Neurons) -> Line:
 
 
 def standing_lines(now: Neurons) -> list[Line]:
-    """What B sends, each with its value against its threshold and the events to its release."""
+    """Return B's signals, each with its value, its threshold and the events to its release."""
     if now.gate.firing:
         return [[("○ ", "quiet"), ("muted", "quiet"), (" by A", "quiet")]]
     by_axis = {axis.axis: axis for axis in now.heard}
@@ -152,13 +152,13 @@ def standing_lines(now: Neurons) -> list[Line]:
 
 
 def waiting_lines(now: Neurons) -> list[Line]:
-    """The two axes that are nearest to firing; all values stand in the panel of the axes."""
+    """Return the two axes nearest to firing; all values are in the panel of the axes."""
     quiet = sorted((axis for axis in now.heard if not axis.firing), key=loudness, reverse=True)[:2]
     return [[(f"· {SHORT[axis.axis]:<6} ", "quiet"), (margin(axis.value, axis.threshold), "quiet")] for axis in quiet]
 
 
 def field_pieces(now: Neurons) -> list[tuple[str, str]]:
-    """What C adds to each threshold of B, where it adds anything, the most first."""
+    """Return what C adds to each threshold of B, the largest first; nothing where it adds nothing."""
     return [
         (f"{SHORT[axis]} {'-' if amount < 0 else '+'}{fraction(abs(amount))}", axis)
         for axis, amount in sorted(now.meta.field, key=lambda entry: -abs(entry[1]))
@@ -381,7 +381,7 @@ def _memory(now: Neurons, width: int) -> list[Line]:
 
 
 def _acting(now: Neurons) -> list[Line]:
-    """What acts on what, in sentences."""
+    """Say what acts on what, in sentences."""
     gate = now.gate
     first = (
         "A fires, so B is muted."

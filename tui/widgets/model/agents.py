@@ -172,7 +172,7 @@ def agent_sign(agent: AgentReading, status: Status | None) -> tuple[str, str]:
 def _agent_figures(
     agent: AgentReading, summary: AgentOverview, at: float, status: Status | None
 ) -> tuple[str, str, str]:
-    """How it stands, how long it worked, what it cost, and its failures; then shorter ones."""
+    """Return an agent's status, working time, cost and failures; then shorter forms."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "working" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
     if status is not None:

@@ -62,7 +62,7 @@ def installed_cards() -> tuple[list[type[Card]], tuple[str, ...]]:
 
 
 def guarded_card(name: str, kind: type[Card]) -> type[Card]:
-    """The same panel; what it raises is shown in its place, and after a few times it is left alone."""
+    """Return the panel with its errors shown in its place; after a few errors it is no longer called."""
 
     class Guarded(kind):  # type: ignore[valid-type, misc]
         """A panel that may fail."""

@@ -24,7 +24,7 @@ _BUDGET_STYLES = {"effort": "confidence", "risk": "frustration", "exploration": 
 
 
 class GovernorCard(Card):
-    """Whether the agent would be let go on, and how near each limit is."""
+    """Whether the agent may continue on its own, and how near each limit is."""
 
     TITLE: ClassVar[str] = "Budgets of the governor"
     TALL: ClassVar[tuple[int, int]] = (11, 20)

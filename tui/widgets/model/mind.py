@@ -344,7 +344,7 @@ _BANDS = {
 
 
 class EpisodeCard(Card):
-    """The open stretch of work, and the last one that ended."""
+    """The open stretch of work, and the last finished one."""
 
     TITLE: ClassVar[str] = "Episodes"
     TALL: ClassVar[tuple[int, int]] = (17, 20)

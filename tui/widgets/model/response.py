@@ -162,7 +162,7 @@ def _near(candidate: Candidate) -> tuple[bool, float, str]:
 
 
 def method_name(name: str) -> str:
-    """What a method does, in words; one of the person's own by its name."""
+    """Return what a method does, in words; one of the person's own by its name."""
     return plain(firing_words(name), 40)
 
 

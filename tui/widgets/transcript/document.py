@@ -1,4 +1,4 @@
-"""The transcript: all entries of a session as one document, of which only what is in sight is read."""
+"""The transcript: all entries of a session as one document; only entries in sight are read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Anchor = Literal["top", "third", "sight", "end"]
 
 
 class Scroll:
-    """Entries are laid out only as far as a move needs."""
+    """Scrolls through entries, and lays out only as many as a move needs."""
 
     def __init__(self) -> None:
         self.places: list[int] = []  # Places of the entries that are shown, in the order they are read.
@@ -45,7 +45,7 @@ class Scroll:
         self.skipped = 0  # Lines of that entry above the first line in sight.
 
     def near(self, place: int) -> int:
-        """The last entry at or before a place, else the first; -1 where there is none."""
+        """Return the last entry at or before a place, else the first; -1 if there is none."""
         if not self._rising:
             return -1
         return self._rising[max(0, bisect_right(self._rising, place) - 1)]
@@ -59,7 +59,7 @@ class Scroll:
         self.places, self._rising, self._rows = [], [], {}
 
     def extend(self, places: Iterable[int], events: Sequence[Event]) -> None:
-        """Show more entries, each where it is read."""
+        """Show further entries."""
         for place in places:
             before = len(self.places)
             insert_in_order(self.places, place, events)
@@ -75,7 +75,7 @@ class Scroll:
         self.top, self.skipped = place, 0
 
     def up(self, by: int, height: Height) -> None:
-        """Move the first line in sight up by so many lines; negative goes down."""
+        """Move the first line in sight up by a number of lines; negative moves down."""
         self.skipped -= by
         row = self.row(self.top)
         while self.skipped < 0 and row > 0:
@@ -89,7 +89,7 @@ class Scroll:
         self.skipped = max(0, self.skipped)
 
     def hold(self, anchor: Anchor, bar: int, lines: int, height: Height) -> None:
-        """Put what stays where it was, with the bar at a place."""
+        """Keep what is in sight where it was, with the bar at a place."""
         if anchor == "end":
             self.to_end(lines, height)
         elif anchor == "third":
@@ -99,7 +99,7 @@ class Scroll:
             self.reveal(bar, lines, height)
 
     def to_end(self, lines: int, height: Height) -> None:
-        """Put the end of the last entry at the bottom of so many lines."""
+        """Put the end of the last entry at the bottom of the page."""
         self.to(self.places[-1])
         self.up(lines - height(self.top) + 1, height)
 
@@ -167,7 +167,7 @@ class Entries:
         return self._reader.inside(event.said if isinstance(event, Turn) else event.where)
 
     def missing(self, recording: Timeline, places: Iterable[int]) -> list[int]:
-        """Those of the places whose words are neither known nor asked for; they now are."""
+        """Return the places whose words are neither known nor asked for, and mark them as asked for."""
         unread = [
             place
             for place in places
@@ -188,7 +188,7 @@ _BATCH = 512  # Entries searched between two reports.
 
 
 class Document(Panel):
-    """Entries below each other; the first line in sight stays where it is until the reader moves it."""
+    """Entries below each other; the first line in sight stays until the reader moves it."""
 
     TITLE: ClassVar[str] = "Transcript"
     EMPTY: ClassVar[str] = "waiting for the first event"
@@ -259,7 +259,7 @@ class Document(Panel):
 
     @property
     def place(self) -> int:
-        """Place in the recording of the entry under the bar; -1 where there is none."""
+        """Return the bar's place in the recording; -1 if there is none."""
         return self._cursor if self._scroll.places else -1
 
     @property
@@ -277,7 +277,7 @@ class Document(Panel):
         self._start_over()
 
     def watch_view(self, view: View | None) -> None:
-        """Take in what came since; the bar goes with a playhead it stands on."""
+        """Take in new events; the bar moves with the playhead it is on."""
         if not self.display:
             return
         if view is not None and self.recording is not None:
@@ -426,7 +426,7 @@ class Document(Panel):
         self.post_message(self.Read({place: reader.words(recording.events[place]) for place in places}, recording))
 
     def on_document_read(self, message: Read) -> None:
-        """Lay the entries out again; what stands at the bottom edge of the first one stays there."""
+        """Lay the entries out again; the bottom edge of the first one stays where it was."""
         message.stop()
         view = self.view
         if message.recording is not self.recording or view is None or not view.words:
@@ -452,7 +452,7 @@ class Document(Panel):
         self.redraw()
 
     def action_move(self, by: int) -> None:
-        """The entry before or after; inside one that is longer than the page, a few lines on."""
+        """Move to the entry before or after; inside an entry longer than the page, by a few lines."""
         view = self.view
         if not self._scroll.places or view is None:
             return

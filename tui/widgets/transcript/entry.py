@@ -73,7 +73,7 @@ def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
 
 
 def _head(entry: Entry, view: View) -> Line:
-    """When, who, what came of it and what fired."""
+    """Return the time, author, outcome and firings."""
     event = entry.event
     line: Line = [(f"{clock(event.at - view.start)}  ", "quiet")]
     names = names_of(view) if len(view.agents) > 1 else {}
@@ -136,7 +136,7 @@ def _is_about_paths(event: ToolUse) -> bool:
 
 
 def _change(words: Words, width: int, most: int) -> Iterator[Line]:
-    """What was taken away and put there, with signs and colours."""
+    """Return the removed and added lines, with signs and colours."""
     before, after = words.before.splitlines(), words.after.splitlines()
     diff = list(_compared(before, after))
     visible = diff[:most]
@@ -163,7 +163,7 @@ def _compared(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _block(text: str, width: int, ink: str, most: int, *, lead: str = "") -> Iterator[Line]:
-    """A text that stands a little further in, its beginning where it is long."""
+    """Indent a text a little further; a long one is cut to its beginning."""
     line_count = 0
     lines = text.splitlines()
     for number, line in enumerate(lines):
@@ -207,7 +207,7 @@ class PassagePane(TextPage):
 
     @dataclass
     class Found(Message):
-        """From a worker: what stands behind an event."""
+        """From a worker: the log line behind an event."""
 
         place: int
         passage: Passage
@@ -217,7 +217,7 @@ class PassagePane(TextPage):
         self.place = -1  # Of the event whose line is shown or on its way.
 
     def open(self, event: Event, place: int, logs: Sequence[Path]) -> None:
-        """Read the line of an event, where it stands in one of these logs."""
+        """Read the log line of an event, if one of these logs has it."""
         self.place = place
         where = event.where if WordReader(logs).inside(event.where) else None
         name = "" if where is None else f" · {plain(PurePath(where.file).name, 48)}"
@@ -241,7 +241,7 @@ class PassagePane(TextPage):
 
 
 def passage_lines(passage: Passage, width: int) -> list[Line]:
-    """A passage as lines: its structure where it is JSON, else its text as it stands."""
+    """Return a passage as lines: its structure if it is JSON, else its plain text."""
     if passage.fault:
         return [[("the line cannot be shown: ", "alert"), (plain(passage.fault), "plain")]]
     lines: list[Line] = []
@@ -264,7 +264,7 @@ def _pieces(text: str, width: int) -> Iterator[Line]:
 
 
 def _value(value: Any, depth: int, label: str, width: int) -> Iterator[Line]:
-    """A value under its name; what is inside it stands further in."""
+    """Return a value under its name; nested values are indented further."""
     inside = _inside(value, outermost=depth == 0 and not label)
     if not inside or depth >= _DEEPEST:
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -300,7 +300,7 @@ def _led(lead: str, lines: Iterator[Line]) -> Iterator[Line]:
 
 
 def _text(text: str, depth: int, label: str, width: int) -> Iterator[Line]:
-    """A text beside its name, or below it where it is long."""
+    """Return a text beside its name, or below it if it is long."""
     margin, name = _indent(depth), plain(label)
     lines = text.splitlines() or [""]
     room = max(8, width - len(margin) - len(name))

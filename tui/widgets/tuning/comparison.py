@@ -186,7 +186,7 @@ def value_at(track: Track | None, column: str, index: int) -> float | None:
 
 
 def _top(highs: list[float]) -> float:
-    """What the upper edge of a curve stands for: the next quarter above all of it."""
+    """Return the value at the upper edge of a curve: the next quarter above all of it."""
     return max(0.25, ceil(max(highs, default=1.0) * 4 - 1e-6) / 4)
 
 

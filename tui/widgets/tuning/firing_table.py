@@ -1,4 +1,4 @@
-"""What fired, by name, under both settings; and the mind at the playhead under both."""
+"""The firings under both settings, by name, and the mind at the playhead under both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the setting under the cursor means, and what it may be."""
+"""The meaning and the range of the setting under the cursor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.widgets.common.scroller import TextPage
 
 
 class DetailsContent(NamedTuple):
-    """What the details panel explains."""
+    """The setting the details panel explains."""
 
     drafted: Drafted | None = None
     row: ListRow | None = None

@@ -79,7 +79,7 @@ def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: 
 
 
 def _short_name(name: str, room: int) -> str:
-    """A name whose longest words are abbreviated, so that those that begin or end alike can be told apart."""
+    """Abbreviate the longest words of a name, so that names with equal beginnings or ends can be told apart."""
     words = re.split(r"([._ ])", name)
     while sum(map(len, words)) > room and max(map(len, words)) > 2:
         longest = max(words, key=len)
@@ -92,7 +92,7 @@ def _mark(*, edited: bool, other: bool) -> tuple[str, str]:
 
 
 def _valued(label: str, knob: Tunable, value: Any, width: int, used: int, *, here: bool, edited: bool) -> Line:
-    """A name, a slider where there is a range, and the value, after so many cells that are taken."""
+    """Return a name, a slider if there is a range, and the value, after the cells already used."""
     text = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
     figures = max(9 if width >= 44 else 7, len(text) + 1) if slide else min(width // 2, max(9, len(text) + 1))
@@ -162,7 +162,7 @@ class SettingsList(CursorList):
 
     @dataclass
     class Chosen(Latest):
-        """The cursor came to another row."""
+        """The cursor moved to another row."""
 
         row: ListRow | None
 
@@ -177,7 +177,7 @@ class SettingsList(CursorList):
 
     @property
     def chosen(self) -> ListRow | None:
-        """What the cursor is on."""
+        """Return what the cursor is on."""
         return self._rows[self.cursor] if self.cursor < len(self._rows) else None
 
     @property
@@ -187,7 +187,7 @@ class SettingsList(CursorList):
         return row.tunable.name if isinstance(row, SettingRow) else ""
 
     def names_here(self) -> tuple[str, ...]:
-        """The settings the cursor stands for: one, or all of a group."""
+        """Return the settings under the cursor: one, or all of a group."""
         row = self.chosen
         if row is None:
             return ()
@@ -227,7 +227,7 @@ class SettingsList(CursorList):
         """The view does not change what is shown here."""
 
     def _list_again(self, target: str = "") -> None:
-        """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
+        """Make the rows, and put the cursor on the wanted one, or leave it."""
         key = target or (row_key(self.chosen) if self.chosen is not None else "")
         if self.listing == "common" and not self.words:
             self._rows = _common_rows()

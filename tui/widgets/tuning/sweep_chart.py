@@ -1,4 +1,4 @@
-"""Firings against the value of one setting: where it is flat nothing is risked, where it is steep much is."""
+"""Firings against the value of one setting: a flat curve means little risk, a steep one much."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _share(value: float | None) -> str:
 
 
 def _sweep_sentence(sweep: Sweep) -> str:
-    """What the picture shows, in words."""
+    """Describe the chart in words."""
     if len(sweep.points) > 1 and not sweep.moving:
         return f"{count(sweep.points[0].fired, sweep.what)} at every value"
     heights = _heights(sweep)
