@@ -1,4 +1,4 @@
-"""The sleep pressure keeps its place beside the context, however narrow the header."""
+"""The sleep pressure keeps its place beside the context, with what it leads to, however narrow the header."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.tui.panel_app import stuck
-from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.header import StatusHeader, dream_words
 
 
 @pytest.mark.parametrize("width", [74, 76, 78, 118, 198])
@@ -20,4 +20,14 @@ def test_sleep_pressure_is_always_shown(width: int, turns: int, others: int) -> 
     view = replace(view, frame=frame, subject=subject, mode="replay", playing=True, others=others, notice="", edge=None)
     (pieces,) = StatusHeader().lines(view, width, 1)
     text = "".join(piece for piece, _ in pieces)
-    assert "context" in text and "sleep 71%" in text, text
+    assert "context" in text and "sleep " in text, text
+    assert ", dream ~9" in text or ", dream in ~9 ticks" in text, text
+    assert others or width > 78 or "━ 71%" in text or "─ 71%" in text, text
+
+
+@pytest.mark.parametrize(
+    ("ticks", "long", "brief"), [(None, "", ""), (0, "dreaming", "dreaming"), (1, "dream in ~1 tick", "dream ~1")]
+)
+def test_what_the_sleep_pressure_leads_to(ticks: int | None, long: str, brief: str) -> None:
+    sleep = replace(stuck().frame.mind.sleep, dream_ticks=ticks)
+    assert (dream_words(sleep), dream_words(sleep, brief=True)) == (long, brief)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import PurePath
 from typing import ClassVar
 
 from rich.cells import cell_len
 
+from core.engine.mind.readings import SleepReading
 from core.events import MAIN
 from core.logs.follow import UNKNOWN
 from core.report.formatting import count, folder_name, money, plain, short, span
@@ -27,6 +29,7 @@ _ROOMY = 100
 _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16  # Cells of a title at most where there is no room to spare, and below which it is left away.
+_FORMS = ((0, 0), (0, 1), (1, 1), (2, 1), (2, 2), (2, 3))  # Of the context and of the sleep pressure, longest first.
 _TIGHT_TITLE = 24  # Cells of a title that stands for an unknown project on a narrow screen.
 
 
@@ -40,25 +43,21 @@ class StatusHeader(Panel, can_focus=False):
     EMPTY: ClassVar[str] = "nooscope"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        left = [*_mode(view), *_subject(view, width)]
-        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view, width < _ROOMY)]
-        room = width - _length(left) - _length(first) - 4
-        if width >= _ROOMY:
-            left = [[("nooscope", "strong")], *left]
-        cost = _cost(view)
-        day = _day(view, width)
+        tight = width < _ROOMY
+        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view, tight)]
+        cost, day = _cost(view), _day(view, width)
         over = day if view.day is not None and view.day.over else []  # An alert keeps its place on a narrow screen.
-        sleep = _sleep(view, room - _length([*_context(view, room), *cost, *over]) - 2)
-        first_costs = [*over, *sleep, *cost[:1]] if width < _ROOMY else [*cost[:1], *over, *sleep]
+        left, context, sleep = _fitting(view, width, [*first, *over, *cost[:1]])
+        if not tight:
+            left = [[("nooscope", "strong")], *left]
+        first_costs = [*over, *sleep, *cost[:1]] if tight else [*cost[:1], *over, *sleep]
         costs = [*first_costs, *cost[1:], *([] if over else day)]
-        facts = [*first, *_context(view, room), *costs, *_limits(view)]
+        facts = [*first, *context, *costs, *_limits(view)]
         if height < 2:
-            if width >= _ROOMY and not _title(view, width, [*left, *facts]):
+            if not tight and not _title(view, width, [*left, *facts]):
                 left = left[1:]
                 if not _title(view, width, [*left, *facts]) and view.subject.title:
                     left = [*_mode(view), *_subject(view, _ROOMY - 1)]
-            if _length([*left, *first, *_context(view, room), *sleep, *cost[:1]]) + 2 > width:
-                left = [*_mode(view), *_subject(view, width, model=False)]
             right = [*facts, *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *facts])], right, width)]
         return [
@@ -144,39 +143,54 @@ def _notice(view: View) -> list[Line]:
     return pieces
 
 
-def _context(view: View, room: int) -> list[Line]:
-    """The share of the way to compaction, in the longest form that leaves room for cost and sleep pressure."""
+def _fitting(view: View, width: int, others: list[Line]) -> tuple[list[Line], list[Line], list[Line]]:
+    """What is shown, its context and its sleep pressure, in the longest forms that leave room for the others.
+
+    The model's name gives way before the bars and what the sleep pressure leads to.
+    """
+    contexts, sleeps = _context(view), _sleep(view, bar=width < _ROOMY)
+    forms = [(contexts[place], sleeps[other]) for place, other in _FORMS]
+    lefts = [[*_mode(view), *_subject(view, width, model=model)] for model in (True, False)]
+    tries = [(lefts[0], *form) for form in forms[:3]] + [(lefts[1], *form) for form in forms]
+    return next((each for each in tries if _length([*chain(*each), *others]) + 2 <= width), tries[-1])
+
+
+def _context(view: View) -> list[list[Line]]:
+    """The share of the way to compaction, the longest form first."""
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
-        return []
+        return [[]] * 3
     window = view.hooks.figures.window if view.hooks is not None else 0
     smaller = plan_share(view.subject.tool, sleep, window) or 0.0
     ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
     share, more = f"{100 * sleep.context:.0f}%", _turns(sleep.turns_to_compaction)
+    bar: Line = [("context ", "quiet"), *meter(sleep.context, 6, ink, thin=True)]
     if smaller >= 0.5:
-        more = f", or {min(100.0, 100 * smaller):.0f}% if {SIZE}"
-    bar = meter(sleep.context, 6, ink, thin=True)
-    forms: list[Line] = [
-        [("context ", "quiet"), *bar, (f" {share}{more}", ink)],
-        [("context ", "quiet"), *bar, (f" {share}", ink)],
-        [("context ", "quiet"), (share, ink)],
-    ]
-    if smaller >= 0.5:
-        forms[1:] = [[("context ", "quiet"), (f"{share}{more}", ink)]]
-    others = [*_cost(view)[:1], *_sleep(view, 0)]
-    return [next((form for form in forms if _length([form, *others]) <= room), forms[-1])]
+        share += f", or {min(100.0, 100 * smaller):.0f}% if {SIZE}"
+        more = ""
+    return [[[*bar, (f" {share}{more}", ink)]], [[*bar, (f" {share}", ink)]], [[("context ", "quiet"), (share, ink)]]]
 
 
-def _sleep(view: View, room: int) -> list[Line]:
-    """The sleep pressure, and what it leads to if there is room."""
-    sleep = view.frame.mind.sleep
+def _sleep(view: View, *, bar: bool) -> list[list[Line]]:
+    """The sleep pressure and what it leads to, the longest form first; a bar where no panel shows one."""
     if not view.total:
-        return []
-    ticks = sleep.dream_ticks
-    more = "" if ticks is None else f", dream in ~{count(ticks, 'tick')}"
+        return [[]] * 4
+    sleep = view.frame.mind.sleep
+    gauge = meter(sleep.pressure, 4, "fatigue", thin=True) if bar else []
     share = f"{sleep.pressure:.0%}"
-    fits = len(f"sleep {share}{more}") <= room
-    return [[("sleep ", "quiet"), (share + more if fits else share, "plain")]]
+    long, brief = (f"{share}, {words}" if words else share for words in (dream_words(sleep), dream_words(sleep, True)))
+    label = ("sleep ", "quiet")
+    barred: list[Line] = [[label, *gauge, (f"{' ' if bar else ''}{said}", "plain")] for said in (long, brief)]
+    return [*([line] for line in barred), [[label, (brief, "plain")]], [[label, (share, "plain")]]]
+
+
+def dream_words(sleep: SleepReading, brief: bool = False) -> str:
+    """How soon the sleep pressure leads to a dream; blank if the model cannot say."""
+    if sleep.dream_ticks is None:
+        return ""
+    if not sleep.dream_ticks:
+        return "dreaming"
+    return f"dream ~{sleep.dream_ticks}" if brief else f"dream in ~{count(sleep.dream_ticks, 'tick')}"
 
 
 def _turns(left: int | None) -> str:

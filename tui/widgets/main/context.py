@@ -13,6 +13,7 @@ from core.timeline.run import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View
+from tui.widgets.common.header import dream_words
 from tui.widgets.common.mark_words import MarkFilter
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
@@ -153,7 +154,7 @@ def window_line(view: View, width: int) -> Line:
 
 def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:
     """The sleep pressure and how soon it leads to a dream, beside it or below it."""
-    due = "dreaming" if sleep.pressure >= 1.0 else dream_words(sleep)
+    due = dream_words(sleep)
     share = f" {sleep.pressure:>4.0%}"
     room = width - _LABEL - len(share)
     beside = f" · {due}" if due and room - len(due) - 3 >= 6 else ""
@@ -164,11 +165,6 @@ def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:
         (beside, "quiet"),
     ]
     return [gauge] if beside or not due else [gauge, [(fit(f"{' ' * _LABEL}{due}", width), "quiet")]]
-
-
-def dream_words(sleep: SleepReading) -> str:
-    """How soon the sleep pressure leads to a dream; blank if the model cannot say."""
-    return "" if sleep.dream_ticks is None else f"dream in ~{count(sleep.dream_ticks, 'tick')}"
 
 
 def context_bar(view: View, width: int) -> Line:

@@ -57,8 +57,8 @@ def test_the_mode_is_said_in_words_and_by_a_glyph(view: View, mode: Mode, playin
 def test_cost_and_context_survive_at_eighty_columns(view: View) -> None:
     (line,) = said(view, 80, 1)
     sleep = view.frame.mind.sleep
-    assert f"{100 * sleep.context:.0f}%, ~{sleep.turns_to_compaction} turns" in line
-    assert f"${view.spent.dollars:.2f}" in line and f"sleep {sleep.pressure:.0%}" in line
+    assert f" {100 * sleep.context:.0f}%" in line and f"${view.spent.dollars:.2f}" in line
+    assert f" {sleep.pressure:.0%}, dream ~{sleep.dream_ticks}" in line
 
 
 @pytest.mark.parametrize("agent", ["main", "agent-1"])
@@ -161,7 +161,7 @@ def test_a_session_without_a_project_is_named_by_its_title(
     view: View, project: str, title: str, words: bool, shown: str
 ) -> None:
     subject = Subject(path="/x/log.jsonl", project=project, title=title, model="gemini-3-flash-preview")
-    (line,) = said(replace(view, subject=subject, words=words), 80, 1)
+    (line,) = said(replace(view, subject=subject, words=words), 98, 1)
     assert shown in line
 
 
