@@ -21,6 +21,7 @@ from core.logs.redact.values import redact_value
 from core.logs.session import LogSession
 
 _DEEPEST = 12
+_HOLDERS = (dict, list)
 _IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId", "source_call_id")
 _CALLED = ("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action", "command")
 _ANSWERED = (
@@ -205,31 +206,30 @@ def _item(value: Any) -> str:
     return ""
 
 
-def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
+def _about(values: Sequence[Any], event: ToolUse) -> Iterator[dict[str, Any]]:
     """The objects that name the call; in a log without ids the only call of its tool, else the records."""
     call_id = _REUSED.sub("", event.id)
-    by_id = [
-        record
-        for value in values
-        for record in _walk(value)
-        if call_id and any(record.get(name) == call_id for name in _IDS)
-    ]
+    is_named = False
+    for value in values if call_id else ():
+        for record in _walk(value):
+            if call_id in map(record.get, _IDS):
+                is_named = True
+                yield record
+    if is_named:
+        return
     alike = [
         record
         for value in values
-        for record in (() if by_id else _walk(value))
+        for record in _walk(value)
         if record.get("name") == event.tool and "id" not in record and ("input" in record or "args" in record)
     ]
-    return (
-        by_id
-        or (alike if len(alike) == 1 else [])
-        or [
-            holder
-            for value in values
-            for holder in (table(value), *(table(table(value).get(name)) for name in ("args", "action", "message")))
-            if holder and (holder is value or "role" not in holder or "command" in holder)
-        ]
-    )
+    if len(alike) == 1:
+        yield alike[0]
+        return
+    for value in values:
+        for holder in (table(value), *(table(table(value).get(name)) for name in ("args", "action", "message"))):
+            if holder and (holder is value or "role" not in holder or "command" in holder):
+                yield holder
 
 
 def _wrapped(record: dict[str, Any], name: str) -> dict[str, Any]:
@@ -357,18 +357,17 @@ def _plain(value: Any, depth: int = 0) -> str:
 
 def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Every object in a value, the outer ones first."""
-    if depth > _DEEPEST:
-        return
     if isinstance(value, dict):
         yield value
         for name, inner in value.items():
             if name == "tool_calls" and isinstance(inner, str):
                 inner = decode(inner)
-            if isinstance(inner, dict | list):
+            if isinstance(inner, _HOLDERS) and depth < _DEEPEST:
                 yield from _walk(inner, depth + 1)
     elif isinstance(value, list):
         for inner in value:
-            yield from _walk(inner, depth + 1)
+            if isinstance(inner, _HOLDERS) and depth < _DEEPEST:
+                yield from _walk(inner, depth + 1)
 
 
 @cache
@@ -436,6 +435,7 @@ class WordReader:
     def __init__(self, logs: Sequence[Path] | None = None) -> None:
         self.logs = logs
         self._documents = Documents()
+        self._last: tuple[Sequence[Path] | None, str, bool] = None, "", False
 
     def words(self, event: Event) -> Words:
         """Return the words behind an event; never raises on the content of disk or log."""
@@ -460,18 +460,34 @@ class WordReader:
         """Whether a place is in the session's own logs."""
         if where is None:
             return False
-        if self.logs is None:
+        logs, name = self.logs, where.file
+        if logs is None:
             return True
-        file = Path(where.file)
-        return any(file.is_relative_to(log) and ".." not in file.relative_to(log).parts for log in self.logs)
+        if self._last[0] is not logs or self._last[1] != name:
+            file = Path(name)
+            inside = any(file.is_relative_to(log) and ".." not in file.relative_to(log).parts for log in logs)
+            self._last = logs, name, inside
+        return self._last[2]
 
-    def _call(self, event: ToolUse) -> Words:
+    def command(self, event: ToolUse) -> str:
+        """Return a call's command or its most telling argument alone; blank if the log cannot be read."""
+        try:
+            return _beginning(gist(self._call_parts(event)[0], ()))
+        except OSError:
+            return ""
+
+    def _call_parts(self, event: ToolUse) -> tuple[Any, list[Any], bool]:
+        """Return a call's arguments, the records of its result, and whether those are the call's own."""
         call_records = self.records(event.called or event.where)
         result_records = self.records(event.where) if event.called else call_records
         call_arguments = arguments(call_records, event)
         if event.called and any(map(_update_kind, result_records)):
             later = arguments(result_records, event)
             call_arguments = later if later and (not call_arguments or "old_string" in later) else call_arguments
+        return call_arguments, result_records, call_records is result_records
+
+    def _call(self, event: ToolUse) -> Words:
+        call_arguments, result_records, together = self._call_parts(event)
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(call_arguments) if edits else ((), "", "")
         return Words(
@@ -480,7 +496,7 @@ class WordReader:
             after=_beginning(after),
             output=_end(
                 ""
-                if call_records is result_records and event.outcome == "pending"
+                if together and event.outcome == "pending"
                 else answer(result_records, event)
                 if result_records
                 else answer_words(self.plain_text(event.where))

@@ -74,7 +74,7 @@ TOGETHER = 1 << 17  # Bytes whose lines are read together, few enough for the pr
 
 _SHUT = ord("}")
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.
-_MAGIC = b"\x28\xb5\x2f\xfd"
+PACKED = b"\x28\xb5\x2f\xfd"  # The first bytes of a file that is packed with zstd.
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -214,7 +214,7 @@ def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | Non
 def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
     """Open a log for reading, decompressed if it is packed with zstd."""
     with open_log(path, size) as raw:
-        packed = raw.read(len(_MAGIC)) == _MAGIC
+        packed = raw.read(len(PACKED)) == PACKED
         raw.seek(0)
         if not packed:
             yield raw
@@ -227,7 +227,7 @@ def is_packed(path: Path) -> bool:
     """Return whether a file is compressed with zstd; False if it cannot be read."""
     try:
         with open_log(path) as raw:
-            return raw.read(len(_MAGIC)) == _MAGIC
+            return raw.read(len(PACKED)) == PACKED
     except OSError:
         return False
 
@@ -235,7 +235,7 @@ def is_packed(path: Path) -> bool:
 def unpacked(data: bytes) -> bytes:
     """Return bytes, decompressed if they are packed with zstd; null if they are damaged."""
     try:
-        return decompress(data) if data.startswith(_MAGIC) else data
+        return decompress(data) if data.startswith(PACKED) else data
     except (ZstdError, EOFError):
         return b"null"
 
@@ -252,7 +252,7 @@ def _chunks(path: Path, size: int, start: int) -> Iterator[bytes]:
     """Yield the bytes of a log from `start` on, decompressed, in chunks."""
     with open_log(path, 0) as raw:
         chunk = read_bytes(raw, size)
-        if chunk.startswith(_MAGIC):
+        if chunk.startswith(PACKED):
             raw.seek(0)
             with ZstdFile(raw) as unpacked:
                 unpacked.seek(start)

@@ -128,10 +128,13 @@ read_envelope = msgspec.json.Decoder(Envelope).decode  # The envelope of a recor
 
 def as_text(raw: Raw, longest: int = _LONGEST) -> str:
     """A text that is not blank and not too long, else nothing."""
-    if raw is NOTHING or _first_byte(raw) != b'"' or len(memoryview(raw)) > longest * 6 + 2:
+    if raw is NOTHING:
+        return ""
+    data = bytes(memoryview(raw)[: longest * 6 + 3])
+    if data[:1] != b'"' or len(data) > longest * 6 + 2:
         return ""
     try:
-        text = _decode_text(raw)
+        text = _decode_text(data) if b"\\" in data else str(data[1:-1], "utf-8")
     except FAULTS:
         return ""
     return text if len(text) <= longest else ""
@@ -238,12 +241,13 @@ class Link(NamedTuple):
     labels: str = ""  # The record that `label` names.
 
 
-def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
+def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None, *, contents: bool = True) -> Iterator[Link]:
     """Yield every record of one log in order, but parents before their children;
 
-    never raises. Only a short stretch of records is in memory at a time.
+    never raises. Only a short stretch of records is in memory at a time. Without `contents`, times, digests,
+    models and tokens are left out.
     """
-    return parents_first(_in_order(place, kit, lines))
+    return parents_first(_in_order(place, kit, lines, contents))
 
 
 def parents_first(ordered: Iterable[Link]) -> Iterator[Link]:
@@ -272,12 +276,13 @@ def _next(ahead: dict[int, Link], places: dict[str, int]) -> Iterator[Link]:
     return reversed(line)
 
 
-def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterator[Link]:
+def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None, contents: bool) -> Iterator[Link]:
     limits = lines or LineSettings()
     log = place if isinstance(place, Log) else _log_at(place, kit, limits)
     if log is None:
         return
     reader = (log.format.links or LinkReader)(log)
+    reader.contents = contents
     whole = log.format.style == "document"
     for record in records(log, kit.diagnostics, limits):
         if whole:
@@ -307,6 +312,8 @@ def session_links(session: LogSession, kit: Kit, lines: LineSettings | None = No
 class LinkReader:
     """A log without parents: each record follows the one before it."""
 
+    contents = True  # Whether times, digests, models and tokens are read.
+
     def __init__(self, log: Log) -> None:
         self._side = log.agent != MAIN
         self._prefix = f"{log.agent}#" if self._side else "#"
@@ -335,7 +342,7 @@ class LinkReader:
         except FAULTS:
             link = self.aside(record, "unreadable")
         else:
-            self._at = as_time(envelope, self._at)
+            self._at = as_time(envelope, self._at) if self.contents else 0.0
             link = self.follow(envelope, record)
         self.last = link.id
         return link
@@ -361,18 +368,11 @@ class LinkReader:
         message: RecordMessage | None = None,
         side: bool = False,
     ) -> Link:
-        return Link(
-            name,
-            parent,
-            kind,
-            self._at,
-            record.where,
-            sha256(record.data).digest(),
-            rank,
-            self._side or side,
-            message.model_name if message else "",
-            message.written if message else 0,
-        )
+        link = Link(name, parent, kind, self._at, record.where, b"", rank, self._side or side)
+        if not self.contents:
+            return link
+        model, tokens = (message.model_name, message.written) if message else ("", 0)
+        return link._replace(digest=sha256(record.data).digest(), model=model, tokens=tokens)
 
 
 _Entries: TypeAlias = list[msgspec.Raw]

@@ -32,7 +32,7 @@ class HeldLog:
 
     _spare = threading.BoundedSemaphore(MOST_HELD)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         self._kept = False
         self._descriptor = _descriptor(path)
         status = os.fstat(self._descriptor)
@@ -43,6 +43,11 @@ class HeldLog:
         if not self._kept:
             self._kept = self._spare.acquire(blocking=False)
         return self._kept
+
+    def is_at(self, path: Path | str) -> bool:
+        """Whether a path still names this file; raises only `OSError`."""
+        status = os.stat(path)  # noqa: PTH116 a name serves as well
+        return self.stands == (status.st_dev, status.st_ino)
 
     def read(self, place: int, size: int) -> bytes:
         """The bytes from a place on, fewer only at the end of the file."""

@@ -13,7 +13,8 @@ from core.events import MAIN, Event, Where
 from core.logs.database import RowsRead, content, split_entry, wal_bytes
 from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Diagnostics, Format, Reader
-from core.logs.lines import LONGEST, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
+from core.logs.lines import LONGEST, PACKED, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
+from core.logs.log_files import HeldLog
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_event, redact_value
 from core.settings.logs import LineSettings
@@ -267,10 +268,26 @@ class Documents:
         return last[1]
 
 
+_held: tuple[str, HeldLog | None] = "", None  # The last log that was read in part, which many reads in a row name.
+
+
 def _bytes(where: Where, length: int) -> bytes:
+    log = _held_log(where.file)
+    if log is not None:
+        return log.read(where.offset, length)
     with open_unpacked(Path(where.file)) as stream:
         stream.seek(where.offset)
         return read_bytes(stream, length)
+
+
+def _held_log(file: str) -> HeldLog | None:
+    """Return a log that stays open until another is read; None if it is packed."""
+    global _held
+    name, log = _held
+    if name != file or log is None or not log.is_at(file):
+        log = HeldLog(file)
+        _held = file, log if not log.read(0, len(PACKED)).startswith(PACKED) else None
+    return _held[1]
 
 
 def _passage(data: bytes, more: bool, longest: int) -> Passage:

@@ -376,7 +376,8 @@ def analyse(
     lines: list[bytes] = []
     lately: deque[Event] = deque(maxlen=_TOLD)
     preserver, policy = Preserver(), ""
-    outcome = OutcomeReader(WordReader(word_logs(session)))
+    words = WordReader(word_logs(session))
+    outcome = OutcomeReader(words)
     for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
         if changes:
             before, society = society, apply_due_changes(seeded, society, changes, place)
@@ -398,7 +399,7 @@ def analyse(
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
     summary.preserved = list(preserver.kept)
-    summary.story = story(tuple(lately), summary.started, notices=settings.response.notices)
+    summary.story = story(tuple(lately), summary.started, words.words, notices=settings.response.notices)
     outcome.read_links(session, kit, settings.ingest.lines)
     summary.outcome = outcome.at(summary.events)
     faults = kit.diagnostics

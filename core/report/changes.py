@@ -342,6 +342,11 @@ class SessionChanges:
             self._reads[event.targets[0]] = event
         self._fed += 1
 
+    @property
+    def any(self) -> bool:
+        """Whether a file was changed."""
+        return bool(self._tracks)
+
     def rewind(self, rewinds: Sequence[Rewind]) -> None:
         """Set where the person went back."""
         if list(rewinds) != self._rewinds:

@@ -65,6 +65,7 @@ class ConversationBranch(NamedTuple):
     current: bool = False  # The path to the head leads through it.
 
 
+_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every record.
 _SHORT = 8  # Bytes of a hash that are kept from one reading to the next.
 _KEPT = 50_000_000  # Bytes that the hashes of all logs may take.
 
@@ -147,13 +148,13 @@ class ConversationTree:
         orphan = parent is None and link.parent is not None
         branch = self._branch(link, name, parent, orphan)
         self._begun = self._begun or link.rank != "aside"
-        grown = self._branches[branch]
-        self._branches[branch] = grown._replace(tip=name, nodes=grown.nodes + 1)
+        number, leaf_kind, base, start, _, nodes, current = self._branches[branch]
+        self._branches[branch] = _make(ConversationBranch, (number, leaf_kind, base, start, name, nodes + 1, current))
         node = Node(
             name,
             parent.id if parent else None,
             link.kind,
-            chained(parent.content_hash if parent else b"", link.digest),
+            chained(parent.content_hash if parent else b"", link.digest) if link.digest else b"",
             link.at,
             link.where,
             place,
@@ -170,7 +171,8 @@ class ConversationTree:
             self._continue(parent)
         self._nodes[name] = node
         self._files.setdefault(link.where.file, []).append(name)
-        self._hashes.setdefault(node.content_hash, name)
+        if node.content_hash:
+            self._hashes.setdefault(node.content_hash, name)
         if link.labels in self._nodes:
             self._nodes[link.labels] = replace(self._nodes[link.labels], label=link.label)
         if self._head is None or (link.rank != "aside" and not link.side):

@@ -6,6 +6,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -44,7 +45,9 @@ _REQUESTS = re.compile(r"\b(?:gh\s+pr|glab\s+mr)\s+create\b")
 _REQUEST = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
 _SWITCHES = re.compile(r"\bgit\b[^\n;|&]*?\s(?:checkout|switch)\b")
 _SWITCH = re.compile(r"^Switched to (?:a new )?branch '([^'\n]{1,200})'", re.MULTILINE)
+_TELLING = (_COMMITS, _PUSHES, _REQUESTS, _SWITCHES)  # Commands whose output tells what came of them.
 _LINK = b'"pr-link"'
+_PIECE = 1 << 20
 _MOST_LINKED = 64_000_000  # Bytes of a log that are searched for links to pull requests.
 
 
@@ -215,19 +218,28 @@ class OutcomeReader:
         log = session.logs[0]
         if log.format.links is None or log.format.style == "document" or log.part:
             return
-        name = str(log.path)
-        offsets = [offset if file == name else -1 for file, offset in self._offsets]
-        tree = ConversationTree(links(log, kit.counting(Diagnostics()), lines))
-        self.changes.rewind(rewinds_of(tree, offsets))
+        if self.changes.any:
+            name = str(log.path)
+            offsets = [offset if file == name else -1 for file, offset in self._offsets]
+            tree = ConversationTree(links(log, kit.counting(Diagnostics()), lines, contents=False))
+            self.changes.rewind(rewinds_of(tree, offsets))
         self._read_requests(log.path)
 
     def _read_requests(self, log: Path) -> None:
         try:
-            with log.open("rb") as stream:
-                data = stream.read(_MOST_LINKED)
+            with log.open("rb", 0) as stream:
+                pieces = iter(partial(stream.read, _PIECE), b"")
+                before, has_links = b"", False
+                for piece in pieces:
+                    has_links = _LINK in piece or _LINK in before[-len(_LINK) :] + piece[: len(_LINK)]
+                    if has_links or stream.tell() >= _MOST_LINKED:
+                        break
+                    before = piece
+                stream.seek(0)
+                lines = stream.read(_MOST_LINKED).splitlines() if has_links else ()
         except OSError:
             return
-        for line in data.splitlines() if _LINK in data else ():
+        for line in lines:
             record = table(decode(line)) if _LINK in line else {}
             number = record.get("prNumber")
             if record.get("type") == "pr-link" and type(number) is int:
@@ -246,8 +258,10 @@ class OutcomeReader:
             self._checks[use.purpose].append(Check(results.get(use.outcome, "no result"), use.at, place, use.program))
         if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, _MENTIONS):
             return
-        words = self._reader.words(use)
-        command, output = words.command, words.output
+        command = self._reader.command(use)
+        if not any(pattern.search(command) for pattern in _TELLING):
+            return
+        output = self._reader.words(use).output
         if _COMMITS.search(command):
             reports = list(_COMMIT.finditer(output))
             if reports and _AMENDS.search(command) and self._commits:

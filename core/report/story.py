@@ -54,7 +54,7 @@ def troubles(events: Sequence[Event], read: Callable[[Event], Words] | None = No
     running: dict[tuple[str, Hashable], _Open] = {}
     finished: list[Trouble] = []
     for place, event in enumerate(events):
-        if not isinstance(event, ToolUse):
+        if not isinstance(event, ToolUse) or not (running or event.outcome == "failure"):
             continue
         key = (event.agent, attempt_key(event, read))
         current = running.get(key)

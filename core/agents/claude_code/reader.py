@@ -116,16 +116,17 @@ class ClaudeCodeLinks(LinkReader):
                 else link
             )
         parent = as_text(envelope.parent_uuid) or as_text(envelope.logical_parent_uuid) or None
-        message = RecordMessage.read(envelope.message)
-        kind, rank = self._kind(envelope, message)
+        role = as_text(envelope.type)
+        message = RecordMessage.read(envelope.message) if self.contents or role == "user" else None
+        kind, rank = self._kind(envelope, role, message)
         return self.link(record, name, parent, kind, rank, message, is_true(envelope.is_sidechain))
 
-    def _kind(self, envelope: Envelope, message: RecordMessage) -> tuple[LinkKind, Rank]:
-        match as_text(envelope.type):
+    def _kind(self, envelope: Envelope, role: str, message: RecordMessage | None) -> tuple[LinkKind, Rank]:
+        match role:
             case "assistant":
                 return "answer", "main"
             case "user":
-                if message.has_results:
+                if message is not None and message.has_results:
                     return "result", "beside"
                 if is_true(envelope.is_compact_summary):
                     return "summary", "main"

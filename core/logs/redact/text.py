@@ -660,7 +660,7 @@ def redact(text: str) -> str:
     """Return the text with every secret hidden; redacted text does not change."""
     if "-----BEGIN " in text:
         text = _BLOCKS.sub(HIDDEN, text)
-    return _without(text, sorted(_spans(text)))
+    return _without(text, sorted(_spans(text))) if text else text
 
 
 def redact_torn(text: str) -> str:

@@ -107,3 +107,14 @@ def test_what_is_gone_is_said(tmp_path: Path) -> None:
     assert read_excerpt(Where(str(tmp_path), 0, 10)).fault == "not a regular file"
     path.write_bytes(b"\xff\xfe\0 odd")
     assert read_excerpt(Where(str(path), 0, 6)).text.endswith(" od")
+
+
+def test_a_log_that_is_replaced_is_read_anew(tmp_path: Path) -> None:
+    path, other = tmp_path / "s-1.jsonl", tmp_path / "new"
+    path.write_bytes(b'"first"')
+    assert read_excerpt(Where(str(path), 0, 7)).text == '"first"'
+    other.write_bytes(b'"later"')
+    other.replace(path)
+    assert read_excerpt(Where(str(path), 0, 7)).text == '"later"'
+    path.unlink()
+    assert read_excerpt(Where(str(path), 0, 7)).fault
