@@ -418,6 +418,7 @@ def _number(place: str, value: Any) -> float:
 
 ENDED = "end_turn"  # The stop reason of a turn that the agent ended.
 CALLING = "tool_use"  # The stop reason of an answer that calls tools and continues after their results.
+GOAL_FAILED = "goal_failed"  # The stop reason with which the agent's own check ends a turn whose goal failed.
 WORDLESS = "wordless"  # The stop reason of an answer without words: only thoughts or calls, with more to come.
 
 

@@ -177,7 +177,7 @@ def fault_words(values: Iterable[Any]) -> str:
                 record.get("errorMessage"),
                 inside.get("message"),
                 table(inside.get("data")).get("message"),
-                record.get("reason") if "agent_state" in record else None,
+                record.get("reason") if "agent_state" in record or record.get("type") == "goal_status" else None,
                 record.get("detail") if record.get("kind") == "ConversationErrorEvent" else None,
                 error,
             )

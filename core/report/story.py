@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Action, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
 from core.report.formatting import count, plain, times
@@ -143,7 +144,7 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         stop = event.stop  # type: ignore[union-attr]
         if stop in _TOTALS:
             return ""
-        if stop in final:
+        if stop in final or stop == GOAL_FAILED:
             return "done"
         if stop == "retry":
             return "retry"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from core.agents.models import GOAL_FAILED
 from core.agents.tables import sections
 from core.agents.words import WordReader, Words, first_line
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
@@ -241,6 +242,8 @@ def judge_turn(text: str, work: TurnWork = TurnWork(), stop: str = "") -> TurnEn
         return TurnEnding("cut off", _last(text))
     if stop == "error":
         return TurnEnding("", first_line(text))
+    if stop == GOAL_FAILED:
+        return TurnEnding("gave up", next((one.text for one in _sentences(text)), ""))
     words = judge_words(text)
     if words.ending in ("question", "answer") or (words.ending == "offer" and not words.optional):
         return words

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.logs import LineSettings
 
-VERSION = 12  # Raised when the same log gives other events.
+VERSION = 13  # Raised when the same log gives other events.
 _LEAST = 100_000  # Bytes of a log that is worth keeping.
 _MOST = 32_000_000  # Bytes of events of one log that may be stored.
 _CHUNK = 256  # Events that are packed at once.

@@ -139,12 +139,18 @@ class BackgroundTask(Struct, rename="camel", gc=False):
 
 
 class Queued(Struct, gc=False):
-    """A prompt that waited for the agent, or the output of a hook."""
+    """A prompt that waited for the agent, the output of a hook, or a verdict on a goal."""
 
     type: str = ""
     prompt: str | list[ResultPart] | None = None
     content: list[str] | str | None = None
     commandMode: str | None = None  # noqa: N815
+    failed: bool | None = None
+
+    @property
+    def failed_goal(self) -> bool:
+        """Whether the agent's own check says that its goal cannot be reached."""
+        return self.type == "goal_status" and self.failed is True
 
 
 class AgentProgress(Struct, rename="camel", gc=False):
@@ -365,7 +371,9 @@ def matters(line: ClaudeLine) -> bool:
         return "<task-notification>" in block_text(line.content)
     if kind == "attachment":
         queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(our_advice(queued)))
+        return isinstance(queued, Queued) and (
+            queued.type == "queued_command" or queued.failed_goal or bool(our_advice(queued))
+        )
     return kind not in _ASIDES
 
 

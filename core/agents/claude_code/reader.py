@@ -41,12 +41,12 @@ from core.agents.claude_code.subagents import (
     is_thought,
     sub_agent_files,
 )
-from core.agents.models import ClosedTurns, failed_turn, retried_turn
+from core.agents.models import GOAL_FAILED, ClosedTurns, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
 from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
-from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
 from core.logs.decoding import FAULTS
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -543,6 +543,10 @@ class ClaudeCode(AgentReader):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             typed = queued.commandMode in (None, "prompt")
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
+        elif isinstance(queued, Queued) and queued.failed_goal:
+            agent = self._agent(line, at, where, out)
+            self._close(agent, out)
+            out.append(Turn(at=at, agent=agent, where=where, cost=0.0, stop=GOAL_FAILED))
         elif isinstance(queued, Queued) and (advice := our_advice(queued)):
             out.append(said_event(advice, at, self._agent(line, at, where, out), where))
 
