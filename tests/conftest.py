@@ -41,6 +41,17 @@ settings.load_profile("quick")
 pilots.install()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """An option for the long comparison of outputs."""
+    parser.addoption("--every", action="store_true", help="compare outputs at every event of every real log")
+
+
+@pytest.fixture
+def every(request: pytest.FixtureRequest) -> bool:
+    """Whether outputs are compared at every event of every real log, not only at the telling ones."""
+    return bool(request.config.getoption("--every"))
+
+
 def _fewer_examples(tests: set[Any]) -> None:
     """A quarter of the random examples that a property asks for, but at least ten."""
     for test in tests:

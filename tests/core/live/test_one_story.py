@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import pytest
-from hypothesis import settings as profiles
 
 from core.agents.record_texts import record_time
 from core.agents.registry import make_kit
 from core.agents.values import decode
 from core.agents.words import WordReader, word_logs
 from core.engine.response import Notice
-from core.events import MAIN, Prompt
+from core.events import MAIN, AgentEnd, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse
 from core.export.film import film
 from core.export.privacy import Privacy
 from core.extension.hooks import Extension
@@ -38,13 +41,14 @@ from tui.feed.viewpoint import Playhead
 
 SETTINGS = Settings.parse({"timeline": {"keyframes": {"every": 16}}})  # So that each event is a few steps away.
 LIMITS = Limits.of(SETTINGS)
-LONGEST = 60  # Lines of logs that are grown outside the profile `full`.
+PLACES = 12  # Of each session, beside the telling ones.
 LAST = 5  # Lines at the end of a grown log after each of which outputs are compared.
-SMALLEST = 150  # Events of sessions that are looked at outside the profile `full`.
 
 
-def full() -> bool:
-    return profiles.get_current_profile_name() == "full"
+def is_telling(event: Event) -> bool:
+    """Whether an event is a prompt, an end, a failure, or a turn after which the person may be needed."""
+    failed = isinstance(event, ToolUse) and event.outcome not in ("success", "pending")
+    return failed or isinstance(event, (Prompt, SessionStart, SessionEnd, AgentEnd, Compaction))
 
 
 def every_session(folder: Path) -> list[LogSession]:
@@ -57,14 +61,18 @@ def timeline_of(session: LogSession) -> Timeline:
     return timeline
 
 
+def chance(session: LogSession, places: int) -> set[int]:
+    """Some places of a session, the same in each run."""
+    return set(Random(session.id).sample(range(1, places + 1), min(PLACES, places)))  # noqa: S311
+
+
 @pytest.mark.slow
-def test_outputs_agree_all_along_every_recording(shared_data: Path) -> None:
-    """The strip, `frame --json`, the exported page and the recap; long sessions at some 150 of their events."""
+@pytest.mark.timeout(7200)
+def test_outputs_agree_all_along_every_recording(shared_data: Path, every: bool) -> None:
+    """The strip, `frame --json`, the exported page and the recap."""
     places = 0
     for session in every_session(shared_data):
         timeline = timeline_of(session)
-        if len(timeline) > SMALLEST and not full():
-            continue
         exported = film(session, list(timeline.events), SETTINGS, Privacy("transcript"))
         screen = Film(timeline, subject_of(session, Target(session.path, False)), 60.0)
         screen.allow(word_logs(session))
@@ -75,14 +83,15 @@ def test_outputs_agree_all_along_every_recording(shared_data: Path) -> None:
         head = Playhead(SETTINGS.timeline.play, live=False)
         for event in timeline.events:
             head.grow(event.at)
-        prompt, stride = 0, 1 + len(timeline) // SMALLEST
+        prompt, before, chosen = 0, "", chance(session, len(timeline))
         for index, event in enumerate(timeline.events, 1):
             society.step(event)
             prompt = index - 1 if type(event) is Prompt and event.agent == MAIN else prompt
-            if index % stride and index < len(timeline) - LAST:
-                continue
             at, over = timeline.time_of(index), index == len(timeline)
             frame = history.status(history.facts(index, society), index, at, LIMITS, ended=over)
+            same, before = frame.word == before, frame.word
+            if not every and same and index not in chosen and not over and not is_telling(event):
+                continue
             head.seek(index)
             strip = screen.view(head, MAIN, None).status
             assert strip is not None
@@ -136,11 +145,12 @@ class GrowingLog:
         self.roster = Roster(SETTINGS, {}, path.parent / "nowhere", paths=[path], wall=lambda: self.now)
         self.page = MetricsPage(SETTINGS)
 
-    def grow(self, line: bytes) -> bool:
-        """Write one more line and let everyone read it; whether there is an event by now."""
+    def grow(self, lines: Sequence[bytes]) -> bool:
+        """Write some more lines and let everyone read them; whether there is an event by now."""
         with self.path.open("ab") as log:
-            log.write(line)
-        self.now = max(self.now + 0.001, record_time(decode(line)) or 0.0)
+            log.writelines(lines)
+        for line in lines:
+            self.now = max(self.now + 0.001, record_time(decode(line)) or 0.0)
         os.utime(self.path, (self.now, self.now))
         self.driver.source.look()
         events = list(self.driver.poll(10_000))
@@ -188,28 +198,45 @@ class GrowingLog:
         return Said.of(status)
 
 
-@pytest.mark.slow
-def test_outputs_agree_while_a_log_grows(shared_data: Path, tmp_path: Path) -> None:
-    """The watch, its notices, metrics, the fleet, the status line (and MCP), and `frame` of the log so far.
+def telling_lines(timeline: Timeline, lines: Sequence[bytes]) -> set[int]:
+    """How many lines of a log there are after each telling event and each change of the status."""
+    history = StatusHistory(timeline, SETTINGS.response.notices.final)
+    history.endings = EndingReader(None)
+    society = timeline.initial.society(SETTINGS)
+    ends, places, before = list(accumulate(map(len, lines))), set[int](), ""
+    for index, event in enumerate(timeline.events, 1):
+        society.step(event)
+        word = history.status(history.facts(index, society), index, event.at, LIMITS).word
+        if event.where is not None and (word != before or is_telling(event)):
+            places.add(1 + bisect_right(ends, event.where.offset))
+        before = word
+    return places
 
-    Long logs are compared after some sixty of their lines.
-    """
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_outputs_agree_while_a_log_grows(shared_data: Path, tmp_path: Path, every: bool) -> None:
+    """The watch, its notices, metrics, the fleet, the status line (and MCP), and `frame` of the log so far."""
     compared = 0
     for number, session in enumerate(every_session(shared_data)):
         if len(session.logs) != 1 or session.path.suffix != ".jsonl" or session.logs[0].format.style != "lines":
             continue
         lines = session.path.read_bytes().splitlines(keepends=True)
-        if len(lines) > LONGEST and not full():
-            continue
-        stride = 1 + len(lines) // LONGEST  # `frame` reads the whole log each time.
-        events = timeline_of(session)
-        if not len(events):
+        timeline = timeline_of(session)
+        if not len(timeline):
             continue
         path = tmp_path / str(number) / session.path.name
         path.parent.mkdir()
-        log = GrowingLog(path, events.events[0].at)
-        for place, line in enumerate(lines, 1):
-            if not log.grow(line) or (place % stride and place < len(lines) - LAST):
+        log = GrowingLog(path, timeline.events[0].at)
+        places = set(range(1, len(lines) + 1))
+        if not every:
+            last = set(range(max(1, len(lines) - LAST), len(lines) + 1))
+            places = telling_lines(timeline, lines) | chance(session, len(lines)) | last
+        written = 0
+        for place in sorted(places):
+            begun = log.grow(lines[written:place])
+            written = place
+            if not begun:
                 continue
             for now in (log.now, log.now + LIMITS.fleet.left + 60.0):
                 said = log.outputs(now)
