@@ -208,6 +208,8 @@ class AcpReader(TranscriptReader):
             tokens=without_cached(whole_number(usage.get("inputTokens")), answered, cached, written),
             cost=cost if usage or cost else 0.0 if not answer_text else None,
         )
+        if usage.get("usageIsIncomplete") or usage.get("costIsPartial"):  # The sum of all turns is then a minimum.
+            turn = structs.replace(turn, cost=None)
         out.append(turn)
         if stop == "cancelled":
             out.append(self.prompt(self.now, "", interrupt=True))

@@ -164,7 +164,7 @@ class GeminiReader(TranscriptReader):
             return
         self._read_ids.add(name)
         add(self.usage.close(self.agent), out)
-        result = _result(call, status)
+        result = function_result(call, status)
         plain, advice = split_advice(result.text)
         if advice:
             result = result._replace(text=plain)
@@ -189,8 +189,10 @@ class GeminiReader(TranscriptReader):
         out.append(agent_report(use, child, self.agent))
 
 
-def _result(call: dict[str, Any], status: str) -> Result:
-    parts = [_answer_of(part) for part in items(call.get("result"))] or [words(call.get("result"))]
+def function_result(call: dict[str, Any], status: str) -> Result:
+    """Return the result of a call, whose answer is in one part or in several."""
+    answer = call.get("result")
+    parts = [_answer_of(part) for part in items(answer) or [answer]]
     return shell_result("\n".join(part for part in parts if part) or words(call.get("resultDisplay")), status)
 
 

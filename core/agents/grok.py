@@ -54,6 +54,7 @@ class GrokReader(AcpReader):
             parent=text(facts.get("parent_session_id")),
             model=self.model,
             synthetic_time=not timed,
+            untold=() if timed else ("times", "tokens", "cost"),
         )
 
     def _update(self, update: dict[str, Any], out: list[Event]) -> None:

@@ -133,6 +133,9 @@ class PiReader(LateReader):
             )
         )
         self.part_calls(self.objects(message.get("content"), "content"), "toolCall", "arguments", at)
+        if stop in ("aborted", "error"):  # The calls of such an answer never run.
+            for use in self.calls.unanswered():
+                self.result(use.id, at, Result(collateral=stop == "error", rejected=stop == "aborted"), out)
         if stop == "aborted":
             out.append(self.prompt(at, "", interrupt=True))
 

@@ -66,7 +66,7 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     merged = streams[0] if len(streams) == 1 else (row[2] for row in merge(map(rows, session.logs, streams)))
     if session.copied:
         seen_ids = identities(session.copied, kit, limits)
-        merged = (event for event in merged if isinstance(event, SessionStart) or identity(event) not in seen_ids)
+        merged = (event for event in merged if isinstance(event, SessionStart) or seen_ids.isdisjoint(_marks(event)))
     spending = [log_events(log, kit, limits, session.id) for log in session.helpers]
     return _with_spent(merged, spending) if spending else merged
 
@@ -161,6 +161,11 @@ def is_settled(event: Event) -> bool:
     return type(event) is not ToolUse or event.outcome != "pending"
 
 
+def _marks(event: Event) -> tuple[Hashable, ...]:
+    """Return the identities under which another log may contain an event; an open call has one of its own beside."""
+    return (identity(event),) if is_settled(event) else (identity(event), ("open", identity(event)))
+
+
 class SharedBeginnings:
     """Identities of events in logs that others repeat, so that each log is read once;
 
@@ -191,8 +196,7 @@ class SharedBeginnings:
         seen_ids = set() if seen_ids is None else seen_ids
         stamp = _stamp(log, lines)
         for event in events:
-            if is_settled(event):
-                seen_ids.add(identity(event))
+            seen_ids.add(_marks(event)[-1])
             yield event
         if stamp is not None and stamp == _stamp(log, lines) and len(seen_ids) <= self.MOST:
             self._keep(stamp, frozenset(seen_ids))

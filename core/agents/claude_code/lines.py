@@ -46,6 +46,12 @@ class ResultPart(Struct, gc=False):
     source: Raw = _NOTHING
 
 
+class FunctionAnswer(Struct, rename="camel", gc=False):
+    """A tool's result as forks of Gemini CLI write it."""
+
+    response_parts: Raw = _NOTHING
+
+
 class Block(Struct, gc=False):
     """A part of a message."""
 
@@ -55,7 +61,7 @@ class Block(Struct, gc=False):
     input: Raw = _NOTHING
     tool_use_id: str | None = None
     is_error: bool | None = None
-    content: str | list[ResultPart] | None = None
+    content: str | list[ResultPart] | FunctionAnswer | None = None
     text: Raw = _NOTHING
 
 
@@ -270,7 +276,7 @@ def result_text(block: Block) -> str:
     content = block.content
     if isinstance(content, str):
         return content
-    if not content:
+    if not content or isinstance(content, FunctionAnswer):
         return ""
     if len(content) == 1:
         return content[0].text or ""

@@ -12,6 +12,7 @@ from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
     ClaudeLine,
+    FunctionAnswer,
     Message,
     Queued,
     ToolDetails,
@@ -47,7 +48,7 @@ from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
 from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
-from core.logs.decoding import FAULTS
+from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import glued_objects
@@ -65,6 +66,11 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     """Return how a call ended, and the details that the line adds."""
     text = result_text(block)
     failed = block.is_error is True
+    if isinstance(block.content, FunctionAnswer):
+        from core.agents.gemini import function_result
+
+        status = "error" if failed else (_as_told(line) or ToolDetails()).status
+        return function_result({"result": decoded(block.content.response_parts)}, status or "success"), None
     details: ToolDetails | None = None
     empty: bool | None = None
     running = False

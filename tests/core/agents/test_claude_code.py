@@ -125,6 +125,11 @@ def test_compactions() -> None:
     assert not [event for event in events if isinstance(event, Prompt)]
 
 
+def _function_answer(**response: str) -> dict[str, Any]:
+    """A result in the form of Gemini CLI, which a fork writes into Claude Code's lines."""
+    return {"callId": "c", "responseParts": {"functionResponse": {"id": "c", "response": response}}}
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "answer", "outcome", "code"),
     [
@@ -190,6 +195,23 @@ def test_compactions() -> None:
             None,
         ),
         ("Read", {"file_path": "a.py"}, {"content": [{"type": "text", "text": "x"}]}, "success", None),
+        ("read_file", {"path": "a.py"}, {"content": _function_answer(output="x")}, "success", None),
+        ("read_file", {"path": "a.py"}, {"content": _function_answer(output="")}, "empty", None),
+        ("Bash", _BASH, {"content": _function_answer(output="Output: boom\nExit Code: 2")}, "failure", 2),
+        (
+            "Bash",
+            _BASH,
+            {"content": _function_answer(error="no"), "toolUseResult": {"status": "error"}},
+            "failure",
+            None,
+        ),
+        (
+            "Bash",
+            _BASH,
+            {"content": _function_answer(output="x"), "toolUseResult": {"status": "cancelled"}},
+            "rejected",
+            None,
+        ),
     ],
 )
 def test_results(tool: str, arguments: Any, answer: dict[str, Any], outcome: str, code: int | None) -> None:

@@ -104,12 +104,11 @@ def test_tokens_and_the_logs_own_cost() -> None:
     assert (turn.context_tokens, turn.context_window, turn.cost) == (973, 200_000, 0.01)
 
 
-def test_an_aborted_answer_is_a_stop_by_the_person_and_leaves_its_calls_open() -> None:
+def test_an_aborted_answer_is_a_stop_by_the_person() -> None:
     events = read(PiReader, [pi_entry(1, pi_answer(("c", "edit", {"path": "a"}), stop="aborted"))])
-    assert kinds(events) == ["Turn", "Prompt", "ToolUse"]
-    assert isinstance(events[1], Prompt)
-    assert events[1].interrupt
-    assert uses(events)[0].outcome == "pending"
+    assert kinds(events) == ["Turn", "ToolUse", "Prompt"]
+    assert isinstance(events[2], Prompt)
+    assert events[2].interrupt
 
 
 def test_a_result_without_a_call_is_counted() -> None:
@@ -139,3 +138,9 @@ def test_a_header_alone_is_a_session() -> None:
     """It begins when the header was written."""
     events = feed(PiReader(new_kit()), [{"type": "session", "id": "s", "timestamp": stamp(5), "cwd": "/x"}])
     assert [event.at - START for event in events] == [5]
+
+
+@pytest.mark.parametrize(("stop", "outcome"), [("error", "collateral"), ("aborted", "rejected"), ("toolUse", "pending")])
+def test_calls_of_an_answer_that_broke_off_are_not_open(stop: str, outcome: str) -> None:
+    answer = pi_answer(("c1", "edit", {"path": "a"}), ("c2", "edit", {"path": "b"}), stop=stop)
+    assert [use.outcome for use in uses(read(PiReader, [PI_HEADER, pi_entry(1, answer)]))] == [outcome, outcome]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.agents.acp import AcpReader
+from core.agents.grok import GrokReader
 from core.agents.registry import make_kit
 from core.agents.words import WordReader
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn, Where
@@ -23,7 +24,16 @@ from core.logs.session import read_session
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.oracle import lines_of
 from tests.core.agents.samples import encoded, feed, new_kit
-from tests.core.agents.samples_wider import DATABASES, DOCUMENTS, LOGS, OPENCLAW, openclaw_database, rpc, update
+from tests.core.agents.samples_wider import (
+    DATABASES,
+    DOCUMENTS,
+    LOGS,
+    OPENCLAW,
+    grok as grok_line,
+    openclaw_database,
+    rpc,
+    update,
+)
 
 _MORE = Path(__file__).resolve().parents[4] / "shared" / "data" / "more_sessions"
 Figures = tuple[int, int, int]
@@ -239,6 +249,20 @@ def test_grok_names_its_sub_agents_compactions_and_costs() -> None:
     assert (turn.input_tokens, turn.cache_read, turn.output_tokens, turn.cost) == (40, 60, 20, 0.002)
     assert turn.stop == "end_turn"
     assert turn.agent == MAIN
+
+
+@pytest.mark.parametrize("sign", ["usageIsIncomplete", "costIsPartial"])
+def test_a_turn_whose_usage_grok_calls_incomplete_has_no_known_price(sign: str) -> None:
+    usage = {"inputTokens": 100, "outputTokens": 20, sign: True}
+    [turn] = feed(GrokReader(new_kit()), [grok_line(1, "turn_completed", own=True, usage=usage)])[1:]
+    assert isinstance(turn, Turn)
+    assert (turn.input_tokens, turn.output_tokens, turn.cost) == (100, 20, None)
+
+
+def test_a_chat_history_of_grok_tells_no_tokens() -> None:
+    [start, *_] = feed(GrokReader(new_kit()), [{"type": "user", "content": "Fix it.", "prompt_index": 0}])
+    assert isinstance(start, SessionStart)
+    assert start.untold == ("times", "tokens", "cost")
 
 
 @pytest.mark.parametrize("agent", [*LOGS, "atif", "devin"])

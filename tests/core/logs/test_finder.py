@@ -125,6 +125,16 @@ def test_a_call_cut_off_in_the_original_is_told_by_the_copy(tmp_path: Path) -> N
     ]
 
 
+def test_a_call_that_is_open_in_the_original_and_the_copy_counts_once(tmp_path: Path) -> None:
+    first, second = tmp_path / "s-1.jsonl", tmp_path / "s-2.jsonl"
+    first.write_bytes(logs.session(2) + logs.call(50, "late"))
+    second.write_bytes(
+        logs.session(2, session="s-2") + logs.call(50, "late", session="s-2") + logs.call(99, "own", session="s-2")
+    )
+    os.utime(first, (1000, 1000))
+    assert Counter(uses(events_of(tmp_path))) == Counter(["t0", "t1", "late", "own"])
+
+
 def test_logs_that_share_a_beginning_are_read_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     genuine = line_batches
