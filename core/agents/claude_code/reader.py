@@ -42,6 +42,7 @@ from core.agents.claude_code.subagents import (
     is_thought,
     sub_agent_files,
 )
+from core.agents.gemini import function_result
 from core.agents.models import GOAL_FAILED, ClosedTurns, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
@@ -67,8 +68,6 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     text = result_text(block)
     failed = block.is_error is True
     if isinstance(block.content, FunctionAnswer):
-        from core.agents.gemini import function_result
-
         status = "error" if failed else (_as_told(line) or ToolDetails()).status
         return function_result({"result": decoded(block.content.response_parts)}, status or "success"), None
     details: ToolDetails | None = None

@@ -140,7 +140,9 @@ def test_a_header_alone_is_a_session() -> None:
     assert [event.at - START for event in events] == [5]
 
 
-@pytest.mark.parametrize(("stop", "outcome"), [("error", "collateral"), ("aborted", "rejected"), ("toolUse", "pending")])
+@pytest.mark.parametrize(
+    ("stop", "outcome"), [("error", "collateral"), ("aborted", "rejected"), ("toolUse", "pending")]
+)
 def test_calls_of_an_answer_that_broke_off_are_not_open(stop: str, outcome: str) -> None:
     answer = pi_answer(("c1", "edit", {"path": "a"}), ("c2", "edit", {"path": "b"}), stop=stop)
     assert [use.outcome for use in uses(read(PiReader, [PI_HEADER, pi_entry(1, answer)]))] == [outcome, outcome]

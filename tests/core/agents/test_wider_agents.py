@@ -29,10 +29,12 @@ from tests.core.agents.samples_wider import (
     DOCUMENTS,
     LOGS,
     OPENCLAW,
-    grok as grok_line,
     openclaw_database,
     rpc,
     update,
+)
+from tests.core.agents.samples_wider import (
+    grok as grok_line,
 )
 
 _MORE = Path(__file__).resolve().parents[4] / "shared" / "data" / "more_sessions"
