@@ -24,18 +24,8 @@ from core.logs.session import read_session
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.oracle import lines_of
 from tests.core.agents.samples import encoded, feed, new_kit
-from tests.core.agents.samples_wider import (
-    DATABASES,
-    DOCUMENTS,
-    LOGS,
-    OPENCLAW,
-    openclaw_database,
-    rpc,
-    update,
-)
-from tests.core.agents.samples_wider import (
-    grok as grok_line,
-)
+from tests.core.agents.samples_wider import DATABASES, DOCUMENTS, LOGS, OPENCLAW, openclaw_database, rpc, update
+from tests.core.agents.samples_wider import grok as grok_line
 
 _MORE = Path(__file__).resolve().parents[4] / "shared" / "data" / "more_sessions"
 Figures = tuple[int, int, int]
