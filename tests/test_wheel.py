@@ -25,6 +25,10 @@ NEEDED = (
     "core/export/page.html",
     "core/export/page.css",
     "core/export/page.js",
+    "core/hooks/programs/guard.sh",
+    "core/hooks/programs/plugin.js",
+    "tui/cli/completion.zsh",
+    "tui/web.html",
 )
 
 

@@ -22,38 +22,8 @@ _POLICY = (
     "font-src 'self'; connect-src 'self' {socket}; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>nooscope</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/static/css/xterm.css">
-<style>
-@font-face {{ font-family: "Roboto Mono"; src: url("/static/fonts/RobotoMono-VariableFont_wght.ttf"); }}
-body {{ margin: 0; background: #10141c; color: #c8d0dc; font: 16px "Roboto Mono", monospace; }}
-p {{ position: absolute; inset: 40% 0 auto 0; text-align: center; }}
-a {{ color: inherit; }}
-body.-first-byte .opening, .closed {{ display: none; }}
-body.-closed .closed {{ display: block; z-index: 10; }}
-</style>
-<script src="/static/js/textual.js"></script>
-<script src="/focus.js"></script>
-</head>
-<body>
-<p class="opening">nooscope is starting …</p>
-<p class="closed">This viewer has ended. <a href="/">Start again</a></p>
-<div id="terminal" class="textual-terminal"
- data-session-websocket-url="{socket}" data-font-size="{size}"></div>
-</body>
-</html>
-"""
-# Keys go to the terminal at once, without a click.
-_FOCUS = """new MutationObserver((_, observer) => {
-  const line = document.querySelector(".-first-byte .xterm-helper-textarea")
-  if (line) { line.focus(); observer.disconnect() }
-}).observe(document, { attributes: true, childList: true, subtree: true })
-"""
+_PAGE = Path(__file__).with_name("web.html")
+_FOCUS = Path(__file__).with_name("web.js")  # Keys go to the terminal at once, without a click.
 _LARGEST = 65_536  # Bytes of one message from a browser.
 _SIZES = range(8, 33)
 _PATIENCE = 3.0  # Seconds a viewer's process has to end by itself.
@@ -163,11 +133,12 @@ class WebServer:
 
     async def _index(self, request: Any) -> Any:
         size = _number(request.query.get("fontsize"), 16)
-        page = _PAGE.format(socket=escape(_socket_of(request, "/ws")), size=size if size in _SIZES else 16)
+        page = _PAGE.read_text("utf-8").replace("@SIZE@", str(size if size in _SIZES else 16))
+        page = page.replace("@SOCKET@", escape(_socket_of(request, "/ws")))
         return self._web.Response(text=page, content_type="text/html")
 
     async def _focus(self, _: Any) -> Any:
-        return self._web.Response(text=_FOCUS, content_type="text/javascript")
+        return self._web.Response(text=_FOCUS.read_text("utf-8"), content_type="text/javascript")
 
     async def _socket(self, request: Any) -> Any:
         """A viewer: a process of its own that lives as long as the page is open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,86 +127,20 @@ COPILOT_MOMENTS = {
 PLUGIN_MOMENTS: dict[str, HookMoment] = {**CODEX_MOMENTS, "PermissionReplied": "batch"}
 
 _PATIENT = 300  # How much longer than others a hook before a call may take under guard.
-POST = """\
-import { appendFileSync, readFileSync, existsSync } from "node:fs"
-import { request } from "node:http"
-
-const FOLDER = @FOLDER@
-const AGENT = @AGENT@
-const MODE = @MODE@
-const DEADLINE = @DEADLINE@
-const GONE = ["ECONNREFUSED", "ENOENT", "FailedToOpenSocket", "ConnectionRefused"] // of node and of bun
-
-// The answer; null if there was none, undefined if nobody serves.
-function send(path, value, patience) {
-  return new Promise((done) => {
-    try {
-      if (!existsSync(FOLDER + "/socket")) return done(undefined)
-      const token = readFileSync(FOLDER + "/token", "utf8").split(": ")[1].trim()
-      const body = JSON.stringify(value)
-      const asked = request({
-        socketPath: FOLDER + "/socket", method: "POST", path,
-        headers: { Host: "localhost", "X-Nooscope-Token": token, "Content-Type": "application/json",
-          "X-Nooscope-Parent": process.pid, "Content-Length": Buffer.byteLength(body) },
-      }, (answer) => {
-        let said = ""
-        answer.setEncoding("utf8")
-        answer.on("data", (piece) => { said += piece })
-        answer.on("end", () => done(answer.statusCode === 200 ? said : null))
-        answer.on("error", () => done(null))
-      })
-      const late = setTimeout(() => { asked.destroy(); done(null) }, patience)
-      asked.on("close", () => clearTimeout(late))
-      asked.on("error", (fault) => done(GONE.includes(fault.code) ? undefined : null))
-      asked.end(body)
-    } catch { done(null) }
-  })
-}
-
-function note(value, why) {
-  try {
-    appendFileSync(FOLDER + "/unanswered",
-      `${Math.floor(Date.now() / 1000)} ${why} ${value.session_id} ${text(value.tool_name)}\\n`)
-  } catch {}
-}
-
-async function tell(value) {
-  const guarded = MODE.startsWith("guard") && value.hook_event_name === "PreToolUse"
-  const first = () => send(`/hook/${AGENT}/${MODE}`, value, guarded ? Math.max(DEADLINE, 1000) : DEADLINE)
-  let said = await first()
-  let held = false
-  for (let tries = 0; tries < 10; tries++) {
-    if (said?.startsWith("wait ")) {
-      held = true
-      const [, number, seconds] = said.trim().split(" ")
-      said = await send(`/wait/${AGENT}/${number}`, value, 1000 * Number(seconds))
-    }
-    if (!held || typeof said === "string") break
-    await new Promise((done) => setTimeout(done, 300))
-    said = await first()
-  }
-  if (guarded && typeof said !== "string") {
-    note(value, held || said === null ? "late" : "down")
-    return held || said === null ? { deny: "nooscope: no decision was made in time; ask the person" } : {}
-  }
-  if (said?.startsWith("answer ")) {
-    const [, number, seconds] = said.trim().split(" ")
-    said = await send(`/answer/${AGENT}/${number}`, {}, 1000 * Number(seconds))
-  }
-  try { return said ? JSON.parse(said) : {} } catch { return {} }
-}
-
-const text = (value) => typeof value === "string" ? value.slice(0, 200000) : ""
-"""
+_PROGRAMS = Path(__file__).parent / "programs"
 
 
-def _module_file(path: Path, body: str, agent: str, to: Installing) -> HookFile:
+def hook_program(name: str, **values: str) -> str:
+    """A program from the folder `programs`, with the values in place of their @NAMES@."""
+    source = (_PROGRAMS / name).read_text("utf-8")
+    return re.sub("@([A-Z]+)@", lambda match: values[match[1]], source)
+
+
+def _module_file(path: Path, name: str, agent: str, to: Installing) -> HookFile:
     """A module of our own beside others."""
-    source = POST + body
     values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
-    for name, value in {**values, "AGENT": json.dumps(agent)}.items():
-        source = source.replace(f"@{name}@", value)
-    return HookFile(path, {}, own=True, text=source)
+    source = hook_program("plugin.js", AGENT=json.dumps(agent), **values)
+    return HookFile(path, {}, own=True, text=source + hook_program(name))
 
 
 def _own_folder(to: Installing, variable: str, folder: str) -> Path:
@@ -392,55 +327,12 @@ COPILOT_HOOKS = AgentHooks(
 )
 
 
-_OPENCODE_MODULE = """
-export const Nooscope = async ({ client, directory }) => {
-  const base = (session) => ({ session_id: session, cwd: directory })
-  const permission = async (session, asked) => {
-    const command = [asked.patterns ?? asked.pattern ?? []].flat().join(" ")
-    const call = { ...base(session), tool_name: text(asked.permission ?? asked.type),
-      tool_use_id: text(asked.id), tool_input: { command } }
-    const said = await tell({ ...call, hook_event_name: "PermissionRequest" })
-    if (said.permission) await client.postSessionIdPermissionsPermissionId(
-      { path: { id: session, permissionID: asked.id }, body: { response: said.permission } })
-  }
-  return {
-    "chat.message": async (input, output) => {
-      const said = (output?.parts ?? []).map((part) => text(part?.text)).join("\\n")
-      await tell({ ...base(input.sessionID), hook_event_name: "UserPromptSubmit", prompt: said })
-    },
-    "tool.execute.before": async (input, output) => {
-      const said = await tell({ ...base(input.sessionID), hook_event_name: "PreToolUse",
-        tool_name: input.tool, tool_input: output.args, tool_use_id: input.callID })
-      if (said.deny) throw new Error(said.deny)
-    },
-    "tool.execute.after": async (input, output) => {
-      const code = output?.metadata?.exit
-      const said = await tell({ ...base(input.sessionID), hook_event_name: "PostToolUse",
-        tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID,
-        tool_response: { output: text(output.output), is_error: typeof code === "number" && code !== 0 } })
-      if (said.context) output.output = `${output.output}\\n\\n${said.context}`
-    },
-    event: async ({ event }) => {
-      const session = event?.properties?.sessionID
-      if (!session) return
-      if (event.type === "session.idle") await tell({ ...base(session), hook_event_name: "Stop" })
-      if (event.type === "permission.asked" || event.type === "permission.updated")
-        permission(session, event.properties).catch(() => {})
-      if (event.type === "permission.replied")
-        await tell({ ...base(session), hook_event_name: "PermissionReplied",
-          tool_use_id: text(event.properties.requestID ?? event.properties.permissionID) })
-    },
-  }
-}
-"""
-
-
 def opencode_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     folder = _own_folder(to, "XDG_CONFIG_HOME", ".config") / "opencode"
     if to.project is not None:
         folder = to.project / ".opencode"
-    return _module_file(folder / "plugins" / "nooscope.js", _OPENCODE_MODULE, "opencode", to)
+    return _module_file(folder / "plugins" / "nooscope.js", "opencode.js", "opencode", to)
 
 
 OPENCODE_HOOKS = AgentHooks(
@@ -454,38 +346,10 @@ OPENCODE_HOOKS = AgentHooks(
 )
 
 
-_PI_MODULE = """
-export default function (pi) {
-  let session = "pi"
-  const base = (context) => {
-    session = context?.sessionManager?.getSessionId?.() ?? session
-    return { session_id: session, cwd: process.cwd() }
-  }
-  pi.on("before_agent_start", async (event, context) => {
-    await tell({ ...base(context), hook_event_name: "UserPromptSubmit", prompt: text(event?.prompt) })
-  })
-  pi.on("tool_call", async (event, context) => {
-    const said = await tell({ ...base(context), hook_event_name: "PreToolUse", tool_name: event.toolName,
-      tool_input: event.input, tool_use_id: event.toolCallId })
-    if (said.deny) return { block: true, reason: said.deny }
-  })
-  pi.on("tool_result", async (event, context) => {
-    const words = (event.content ?? []).map((part) => text(part?.text)).join("\\n")
-    const said = await tell({ ...base(context), hook_event_name: "PostToolUse", tool_name: event.toolName,
-      tool_input: event.input, tool_use_id: event.toolCallId,
-      tool_response: { output: words, is_error: event.isError === true } })
-    if (said.context)
-      pi.sendMessage({ customType: "nooscope", content: said.context, display: true }, { deliverAs: "steer" })
-  })
-  pi.on("agent_end", async (_, context) => { await tell({ ...base(context), hook_event_name: "Stop" }) })
-}
-"""
-
-
 def pi_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
-    return _module_file(folder / "extensions" / "nooscope.ts", _PI_MODULE, "pi", to)
+    return _module_file(folder / "extensions" / "nooscope.ts", "pi.js", "pi", to)
 
 
 PI_HOOKS = AgentHooks(

@@ -21,92 +21,11 @@ from blake3 import blake3
 
 from core.errors import HooksRefused
 from core.hooks.agent_replies import MODES, HookCall, HookMode, HookReply
-from core.hooks.agents import AgentHooks, HookFile, Installing
+from core.hooks.agents import AgentHooks, HookFile, Installing, hook_program
 from core.hooks.connection import TEST_EVENT, IntakeFolder, call
 from core.store.compensation import Chain, recover
 
 _MARK = re.compile(r"nooscope/hooks/(?:[a-z]+-(?:observe|advise|guard)|statusline)\b")
-_HEAD = """\
-#!/bin/sh
-# Written by `nooscope hooks install`; `nooscope hooks uninstall` takes it out of the agent's settings.
-d={folder}
-p=$PATH
-PATH={path}
-ask() {{
-  curl -q -s --fail --noproxy '*' --max-time "${{2:-{deadline}}}" --unix-socket "$d/socket" -H "@$d/token" \\
-    -H 'Content-Type: application/json' -H 'Expect:' -H "X-Nooscope-Parent: $PPID" \\
-    --data-binary @- "http://localhost/$1" 2>/dev/null
-}}
-"""
-_PLAIN_STUB = """\
-[ -S "$d/socket" ] || {{ cat >/dev/null; exit 0; }}
-ask hook/{agent}/{mode}
-exit 0
-"""
-_GUARD_STUB = """\
-i=$(cat; printf x)
-i=${{i%x}}
-b=
-w=
-case $i in *'"{event}"'*) b=1 ;; esac
-note() {{
-  [ -n "$b" ] && [ "$(wc -c 2>/dev/null <"$d/unanswered" || echo 0)" -lt 65536 ] || return 0
-  h=$(printf %.4000s "$i")
-  s=${{h#*'"session_id"'}} && s=${{s#*'"'}} && s=${{s%%'"'*}}
-  t=${{h#*'"tool_name"'}} && t=${{t#*'"'}} && t=${{t%%'"'*}}
-  printf '%s %s %.200s %.100s\\n' "$(date +%s)" "$1" "$s" "$t" >>"$d/unanswered"
-}} 2>/dev/null
-[ -S "$d/socket" ] || {{ note down; exit 0; }}
-n=0
-while :; do
-  o=$(printf %s "$i" | ask hook/{agent}/{mode} "${{b:+{patience}}}")
-  c=$?
-  case $o in
-  "wait "*)
-    set -- $o
-    w=1
-    o=$(printf %s "$i" | ask "wait/{agent}/$2" "$3")
-    c=$?
-    ;;
-{answer}  esac
-  [ "$c" -ne 0 ] && [ -n "$w" ] && [ "$n" -lt 10 ] || break
-  n=$((n + 1))
-  sleep 0.3
-done
-if [ "$c" -ne 0 ] && [ -n "$b" ]; then
-  case $w$c in
-  7 | 127) note down ;;
-  *)
-    note late
-    o={ask}
-    case $i in *'"bypassPermissions"'* | *'"dontAsk"'*) o={deny} ;; esac
-    [ ! -r "$d/halted" ] || while read -r s; do
-      case $i in *"\\"$s\\""*) o={deny} ;; esac
-    done <"$d/halted"
-    ;;
-  esac
-fi
-[ -z "$o" ] || printf '%s\\n' "$o"
-exit 0
-"""
-_ANSWER_PROMPT = """\
-"answer "*)
-  set -- $o
-  trap 'kill "$c" 2>/dev/null; exit 0' TERM HUP INT
-  curl -q -s --fail --noproxy '*' --max-time "$3" --unix-socket "$d/socket" -H "@$d/token" \\
-    -H 'Content-Type: application/json' --data-binary '{{}}' \\
-    "http://localhost/answer/{agent}/$2" 2>/dev/null &
-  c=$!
-  wait "$c"
-  exit 0
-  ;;
-"""
-_STATUS_STUB = """\
-i=$(cat; printf x)
-i=${{i%x}}
-{before}[ -S "$d/socket" ] && printf %s "$i" | ask statusline
-exit 0
-"""
 _BEFORE = 'printf %s "$i" | PATH=$p /bin/sh -c {command}\n'
 # Folders with curl and cat; the agent's PATH may begin with a folder of the project.
 _PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin")
@@ -122,32 +41,32 @@ def hook_stub(intake: Path, hooks: AgentHooks, mode: HookMode, deadline: float, 
     Only a guarded call or a permission prompt may wait longer, once nooscope has replied to it. A guarded
     call that a running nooscope does not answer is put to the person by the agent, or denied.
     """
-    body = _GUARD_STUB if mode == "guard" or answer else _PLAIN_STUB
     name, way = hooks.before, f"{mode}/answer" if answer else mode
     call = HookCall("before_tool", name, "")
     ask, deny = (hooks.answer(call, HookReply(verdict=verdict, reason=_LATE_WORDS)) for verdict in _VERDICTS)
-    return _head(intake, deadline) + body.format(
-        agent=hooks.name,
-        mode=way,
-        event=name if mode == "guard" else "no guard",
-        patience=f"{max(deadline, _GUARD_PATIENCE):g}",
-        answer=_ANSWER_PROMPT.format(agent=hooks.name) if answer else "",
-        ask=quote(json.dumps(ask)),
-        deny=quote(json.dumps(deny)),
+    return _head(intake, deadline) + hook_program(
+        "guard.sh" if mode == "guard" or answer else "plain.sh",
+        AGENT=hooks.name,
+        MODE=way,
+        EVENT=name if mode == "guard" else "no guard",
+        PATIENCE=f"{max(deadline, _GUARD_PATIENCE):g}",
+        ANSWER=hook_program("answer.sh", AGENT=hooks.name) if answer else "",
+        ASK=quote(json.dumps(ask)),
+        DENY=quote(json.dumps(deny)),
     )
 
 
 def status_stub(intake: Path, before: str, deadline: float) -> str:
     """The program of a status line: what was there before, then ours."""
     chained = _BEFORE.format(command=quote(before)) if before else ""
-    return _head(intake, deadline) + _STATUS_STUB.format(before=chained)
+    return _head(intake, deadline) + hook_program("statusline.sh", BEFORE=chained)
 
 
 def _head(intake: Path, deadline: float) -> str:
     folders = list(_PROGRAM_FOLDERS)
     if shutil.which("curl", path=":".join(folders)) is None and (curl := shutil.which("curl")):
         folders.append(str(Path(curl).absolute().parent))
-    return _HEAD.format(folder=quote(str(intake)), path=quote(":".join(folders)), deadline=f"{deadline:g}")
+    return hook_program("head.sh", FOLDER=quote(str(intake)), PATH=quote(":".join(folders)), DEADLINE=f"{deadline:g}")
 
 
 def is_ours(command: object) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from core.errors import UsageError
 from tui.cli import COMMANDS, DEFAULT, GROUPS, LISTED, command_parser
@@ -14,63 +15,7 @@ from tui.cli.options import CliCommand
 
 FILES, FOLDERS = ":files", ":folders"  # Answers that ask the shell to complete paths by itself.
 
-SCRIPTS = {
-    "bash": r"""# bash completion for nooscope
-# put this into ~/.bashrc:  eval "$(nooscope completion bash)"
-_nooscope() {
-    local IFS=$'\n' cur="${COMP_WORDS[COMP_CWORD]}" line
-    COMPREPLY=()
-    for line in $(nooscope completion --words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
-        line="${line%%$'\t'*}"
-        case "$line" in
-            :files) COMPREPLY+=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null || true ;;
-            :folders) COMPREPLY+=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null || true ;;
-            *=) COMPREPLY+=("$line"); compopt -o nospace 2>/dev/null || true ;;
-            *) COMPREPLY+=("$line") ;;
-        esac
-    done
-}
-complete -F _nooscope nooscope
-""",
-    "zsh": r"""#compdef nooscope
-# zsh completion for nooscope
-# put this into ~/.zshrc after compinit:  eval "$(nooscope completion zsh)"
-_nooscope() {
-    local line name
-    local -a described assignable
-    for line in "${(@f)$(nooscope completion --words "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-        name="${line%%$'\t'*}"
-        case "$name" in
-            :files) _files ;;
-            :folders) _files -/ ;;
-            *=) assignable+=("$name") ;;
-            ?*) described+=("${name//:/\\:}:${line#*$'\t'}") ;;
-        esac
-    done
-    (( $#described )) && _describe -t nooscope nooscope described
-    (( $#assignable )) && compadd -S '' -a assignable
-}
-compdef _nooscope nooscope
-""",
-    "fish": r"""# fish completion for nooscope
-# nooscope completion fish > ~/.config/fish/completions/nooscope.fish
-function __nooscope_complete
-    set -l current (commandline -ct)
-    set -l before (commandline -opc)
-    for line in (nooscope completion --words $before[2..-1] "$current" 2>/dev/null)
-        switch $line
-            case ':files*'
-                __fish_complete_path "$current"
-            case ':folders*'
-                __fish_complete_directories "$current"
-            case '*'
-                echo $line
-        end
-    end
-end
-complete -c nooscope -f -a '(__nooscope_complete)'
-""",
-}
+SHELLS = ("bash", "zsh", "fish")
 
 # What the shell completes, by the name an argument has in help.
 _PATHS = {"PATH": FILES, "FILE": FILES, "FOLDER": FOLDERS}
@@ -79,7 +24,7 @@ _LISTS = {"--set": "settings", "--theme": "themes", "name": "stories"}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=tuple(SCRIPTS), help="the shell the script is for")
+    parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
     parser.add_argument("--list", choices=("settings", "themes", "stories"), help="list names of one kind")
     parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
@@ -93,10 +38,15 @@ def _run(args: argparse.Namespace) -> int:
         for name in _names(args.list):
             print(name)
     elif args.shell is None:
-        raise UsageError(f"name a shell: {', '.join(SCRIPTS)}")
+        raise UsageError(f"name a shell: {', '.join(SHELLS)}")
     else:
-        print(SCRIPTS[args.shell], end="")
+        print(completion_script(args.shell), end="")
     return 0
+
+
+def completion_script(shell: str) -> str:
+    """The program that completes in one shell."""
+    return (Path(__file__).parents[1] / f"completion.{shell}").read_text("utf-8")
 
 
 def suggestions(words: Sequence[str]) -> list[tuple[str, str]]:
