@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,48 +20,8 @@ class Question(NamedTuple):
 
 
 QUESTIONS: dict[str, Question] = {
-    "failing-tools": Question(
-        "which tools and programs fail most",
-        """SELECT agent, tool, program, count(*) AS calls,
-                  count(*) FILTER (outcome = 'failure') AS failures,
-                  round(count(*) FILTER (outcome = 'failure') / count(*), 3) AS share
-           FROM events WHERE kind = 'tool_use' GROUP BY ALL HAVING failures > 0
-           ORDER BY failures DESC, calls, agent, tool, program LIMIT 30""",
-    ),
-    "cost-by-project": Question(
-        "what each project cost, as far as prices are known",
-        """SELECT project, count(*) AS sessions, round(sum(cost), 2) AS usd, sum(unpriced) AS unpriced_turns,
-                  sum(output_tokens) AS output_tokens
-           FROM sessions GROUP BY project ORDER BY usd DESC NULLS LAST, project LIMIT 50""",
-    ),
-    "stuck-when": Question(
-        "at which hour (UTC) calls are made while stuck",
-        """SELECT hour("at") AS hour, count(*) AS calls, count(*) FILTER (state = 'stuck') AS stuck,
-                  round(count(*) FILTER (state = 'stuck') / count(*), 3) AS share
-           FROM events WHERE kind = 'tool_use' GROUP BY hour ORDER BY hour""",
-    ),
-    "first-edit": Question(
-        "how long it takes from the first prompt to the first edit that worked",
-        """WITH first AS (SELECT session_id, agent, min("at") FILTER (kind = 'prompt') AS asked,
-                   min("at") FILTER (action = 'file_edit' AND outcome = 'success') AS edited
-               FROM events GROUP BY session_id, agent)
-           SELECT agent, count(edited) AS sessions,
-                  round(median(epoch(edited) - epoch(asked)), 1) AS median_seconds,
-                  round(quantile_cont(epoch(edited) - epoch(asked), 0.9), 1) AS p90_seconds
-           FROM first WHERE edited >= asked GROUP BY agent ORDER BY agent""",
-    ),
-    "signals": Question(
-        "what fired, how often and in how many sessions",
-        """SELECT kind, name, count(*) AS times, count(DISTINCT session_id) AS sessions
-           FROM signals GROUP BY kind, name ORDER BY times DESC, kind, name""",
-    ),
-    "hot-files": Question(
-        "which files were edited most, and how often a call on them failed",
-        """SELECT target, count(*) FILTER (action = 'file_edit') AS edits,
-                  count(*) FILTER (outcome = 'failure') AS failures, count(DISTINCT session_id) AS sessions
-           FROM (SELECT unnest(targets) AS target, action, outcome, session_id FROM events)
-           GROUP BY target ORDER BY edits DESC, target LIMIT 30""",
-    ),
+    name: Question(**question)
+    for name, question in tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8")).items()
 }
 
 

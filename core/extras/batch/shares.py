@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -280,104 +281,14 @@ class Col(NamedTuple):
     about: str
 
 
-_SESSION = Col("session_id", "VARCHAR", "Hash of agent and session, the same on every machine.")
+def _tables() -> dict[str, tuple[Col, ...]]:
+    sections = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
+    tables = {table: tuple(Col(name, *rest) for name, rest in columns.items()) for table, columns in sections.items()}
+    tables["events"] += tuple(Col(axis, "DOUBLE", f"The axis {axis} after the event, 0 to 1.") for axis in AXES)
+    return tables
 
 
-_EVENT = Col("event_id", "VARCHAR", "Hash of session and event, the same whenever its log is read again.")
-
-
-_AT = Col("at", "TIMESTAMP", "Time, in UTC.")
-
-
-_WHO = Col("who", "VARCHAR", "`main`, or the sub-agent's id.")
-
-
-TABLES: dict[str, tuple[Col, ...]] = {
-    "sessions": (
-        _SESSION,
-        Col("session", "VARCHAR", "The agent's own id of the session."),
-        Col("path", "VARCHAR", "Its main log."),
-        Col("project", "VARCHAR", "The folder the agent worked in."),
-        Col("models", "VARCHAR[]", "Models that answered."),
-        Col("started", "TIMESTAMP", "First event."),
-        Col("ended", "TIMESTAMP", "Last event."),
-        Col("active", "DOUBLE", "Subjective seconds of the main agent."),
-        Col("synthetic_time", "BOOLEAN", "The log has no times; these are estimates."),
-        Col("events", "BIGINT", "Events of all agents."),
-        Col("prompts", "BIGINT", "Prompts of the person."),
-        Col("interrupts", "BIGINT", "Times the person stopped the agent."),
-        Col("turns", "BIGINT", "Answers of models."),
-        Col("tool_uses", "BIGINT", "Calls."),
-        Col("failures", "BIGINT", "Calls that failed."),
-        Col("compactions", "BIGINT", "Compactions."),
-        Col("subagents", "BIGINT", "Sub-agents."),
-        Col("input_tokens", "BIGINT", "Tokens sent, without cached ones."),
-        Col("output_tokens", "BIGINT", "Tokens written."),
-        Col("cache_read", "BIGINT", "Tokens read from cache."),
-        Col("cache_write", "BIGINT", "Tokens written to cache."),
-        Col("cost", "DOUBLE", "US dollars of the turns whose price is known; null if none is."),
-        Col("unpriced", "BIGINT", "Turns whose price is unknown."),
-        Col("halts", "BIGINT", "Times the governor would have halted the agent."),
-        Col("loops", "BIGINT", "Loops detected (at most 500 are counted)."),
-        Col("skipped", "BIGINT", "Lines that could not be read."),
-    ),
-    "events": (
-        _EVENT,
-        _SESSION,
-        Col("n", "BIGINT", "Position in the session, from 0."),
-        _AT,
-        _WHO,
-        Col("kind", "VARCHAR", "As in the open event format."),
-        Col("tool", "VARCHAR", "The tool's name, as the agent wrote it."),
-        Col("action", "VARCHAR", "What a call does."),
-        Col("outcome", "VARCHAR", "How the call ended."),
-        Col("purpose", "VARCHAR", "What a shell command is for."),
-        Col("program", "VARCHAR", "The program that a shell command runs."),
-        Col("targets", "VARCHAR[]", "Paths, relative to the project."),
-        Col("duration", "DOUBLE", "Seconds from call to result."),
-        Col("exit_code", "BIGINT", "Of a shell command."),
-        Col("size", "BIGINT", "Characters of the result, or of the prompt."),
-        Col("shape", "VARCHAR", "Fingerprint that near-duplicate calls share."),
-        Col("model", "VARCHAR", "Model of a turn."),
-        Col("input_tokens", "BIGINT", "Of a turn."),
-        Col("output_tokens", "BIGINT", "Of a turn."),
-        Col("cache_read", "BIGINT", "Of a turn."),
-        Col("cache_write", "BIGINT", "Of a turn."),
-        Col("context_tokens", "BIGINT", "Tokens of the whole context."),
-        Col("cost", "DOUBLE", "US dollars of a turn; null if the price is unknown."),
-        Col("state", "VARCHAR", "The agent's state after the event."),
-        Col("pattern", "VARCHAR", "The pattern of the agent's work at that moment."),
-        Col("regime", "VARCHAR", "calm, progress, turbulence or crisis."),
-        *(Col(axis, "DOUBLE", f"The axis {axis} after the event, 0 to 1.") for axis in AXES),
-    ),
-    "ticks": (
-        _SESSION,
-        _WHO,
-        Col("tick", "BIGINT", "Number of the tick."),
-        Col("kind", "VARCHAR", "gamma, theta or delta."),
-        _AT,
-        Col("deliberate_seconds", "DOUBLE", "Time the model took."),
-        Col("act_seconds", "DOUBLE", "Time the tools took."),
-        Col("cost", "DOUBLE", "US dollars since the last tick."),
-        Col("tokens_used", "BIGINT", "Of the context."),
-        Col("tokens_budget", "BIGINT", "Context tokens at which a compaction is due; 0 if unknown."),
-        Col("accuracy_change", "DOUBLE", "Of the forecast of outcomes."),
-        Col("regime", "VARCHAR", "calm, progress, turbulence or crisis."),
-        Col("actions", "BIGINT", "Calls since the last tick."),
-        Col("sleep_pressure", "DOUBLE", "Need to consolidate, 0 to 1."),
-    ),
-    "signals": (
-        _EVENT,
-        _SESSION,
-        _AT,
-        _WHO,
-        Col("kind", "VARCHAR", "signal, loop, halt, advice or quarantine."),
-        Col("name", "VARCHAR", "Name of the signal, detector, reason or method."),
-        Col("value", "DOUBLE", "Intensity, count, step or score."),
-    ),
-}
-
-
+TABLES = _tables()
 PARTITIONS = (
     Col("agent", "VARCHAR", "The program, such as claude-code; a folder of the dataset."),
     Col("day", "DATE", "Day in UTC; a folder of the dataset."),
