@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.codex.turns import script_arguments
 from core.agents.models import CALLING, WORDLESS
 from core.agents.normalizer import Arguments
 from core.agents.tables import read_tables
@@ -66,7 +67,8 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
         for name in _CALLED:
             argument = holder.get(name)
             if argument is not None and text(record.get("type")) not in _ANSWERS:
-                return redact_value(_opened(argument))
+                script = (record.get("type"), event.tool) == ("custom_tool_call", "exec") and isinstance(argument, str)
+                return redact_value(script_arguments(argument) if script else _opened(argument))
         if "toolCallId" in record and (argument := shown_arguments(record)):
             return redact_value(argument)
     for value in values:
@@ -395,8 +397,8 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")  # The marks of Claude Code around its own refusals.
 # The head of an output of Codex; its exit code and duration are shown beside the call.
 CHUNK = re.compile(
-    r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
-    r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
+    r"\A\s*(?:(?:Chunk ID:|Script \w+) ?.*\n)?(?:Wall time:? .*\n)(?:Process (?:exited|running) .*\n)?"
+    r"(?:Original token count: .*\n)?Output:(?:\n+Script error:)?(?:\n|\Z)"
 )
 # The tail of an output of Copilot CLI, for the same reason.
 _SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")

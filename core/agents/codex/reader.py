@@ -92,6 +92,7 @@ def codex_title(line: dict[str, Any]) -> Title | None:
 
 _ESCALATED = "require_escalated"  # How a call asks to leave the sandbox.
 _CELL = "exec"  # The tool that runs a script, which calls other tools itself.
+_CELLS = (_CELL, "wait")  # Tools whose output a script prints.
 _KINDS = known_words("codex-records")
 _ITEMS = frozenset(("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other"))
 # Events that are read, or that repeat what other lines say. A rollback does not undo what was done.
@@ -339,7 +340,7 @@ class Codex(TranscriptReader):
 
     def _output(self, item: dict[str, Any], out: list[Event]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
-        result, process = read_output(item.get("output", item.get("tools")), cell=self.calls.tool(call) == _CELL)
+        result, process = read_output(item.get("output", item.get("tools")), cell=self.calls.tool(call) in _CELLS)
         fact = self._facts.pop(call, None)
         if fact is not None:
             result = result._replace(

@@ -208,5 +208,5 @@ class ChildThreads:
         if self.states.get(child) != "running" or state not in _ENDED:
             return []
         self.states[child] = state
-        outcome: Outcome = "failure" if state in _FAILED else "success"
+        outcome: Outcome = "failure" if state in _FAILED else "rejected" if state == "interrupted" else "success"
         return [AgentEnd(at=at, agent=self._agent, where=where, child=child, outcome=outcome)]

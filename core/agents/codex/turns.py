@@ -291,7 +291,8 @@ def read_output(value: Any, *, cell: bool = False) -> Output:
     if told_code:
         return Output(_ended(body, int(told_code.group(1)), took))
     if cell and (codes := [int(number) for number in _PRINTED.findall(body)]):
-        return Output(_ended(body, next(filter(None, codes), 0), took))
+        printed = table(decode(body))
+        return Output(_ended(words(printed.get("output")) if printed else body, next(filter(None, codes), 0), took))
     failed = success is False or text.startswith(_FAILED)
     rejected = bool(_REJECTED.search(text[:200])) and (failed or len(text) < 400)
     return Output(Result(body, error=failed, rejected=rejected, duration=took))
@@ -324,18 +325,31 @@ _RANKS: tuple[Action, ...] = (
 def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
     """Sort a script by the strongest tool it calls, with the targets of its like; else as a command."""
     whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
-    text = script[:_LONGEST]
-    calls = list(_CALL.finditer(text))
-    ends = [*(call.start() for call in calls[1:]), len(text)]
-    inner = [
-        normalizer.sort(framework, call[1], _arguments(call[1], text, text[call.end() : end]))
-        for call, end in zip(calls, ends, strict=False)
-    ]
+    inner = [normalizer.sort(framework, *call) for call in _inner_calls(script)]
     if not inner:
         return whole._replace(program=tool)
     best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
     targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
     return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
+
+
+def script_arguments(script: str) -> dict[str, str]:
+    """Return the patch and the commands in a script, or the script itself if it contains neither as plain text."""
+    calls = [(tool, arguments) for tool, arguments in _inner_calls(script) if arguments]
+    patch = next((text(arguments) for tool, arguments in calls if tool == "apply_patch"), "")
+    commands = "\n".join(filter(None, (text(table(arguments).get("command")) for _, arguments in calls)))
+    named = {name: value for name, value in (("command", commands), ("patch", patch)) if value}
+    return named or next((table(arguments) for _, arguments in calls), {"title": script})
+
+
+def _inner_calls(script: str) -> list[tuple[str, object]]:
+    """Return the tools that a script calls, with their arguments as far as they are plain text."""
+    text = script[:_LONGEST]
+    calls = list(_CALL.finditer(text))
+    ends = [*(call.start() for call in calls[1:]), len(text)]
+    return [
+        (call[1], _arguments(call[1], text, text[call.end() : end])) for call, end in zip(calls, ends, strict=False)
+    ]
 
 
 def _arguments(tool: str, script: str, rest: str) -> object:

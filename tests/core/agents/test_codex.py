@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.agents.codex.reader import FORMATS, Codex
-from core.events import Compaction, Event, Prompt, SessionStart, Turn
+from core.events import AgentEnd, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import (
     codex,
@@ -338,6 +338,7 @@ def test_a_compaction_of_newer_logs_is_one() -> None:
     assert sum(isinstance(event, Compaction) for event in events) == 1
 
 
+_HEAD = "Script completed\nWall time 1 seconds\nOutput:\n"
 _TWO = 'const a = await tools.exec_command({cmd:"cat a.py"}); await tools.exec_command({cmd:"npm test"})'
 
 
@@ -346,6 +347,7 @@ _TWO = 'const a = await tools.exec_command({cmd:"cat a.py"}); await tools.exec_c
     [
         ('{"chunk_id":"x","exit_code": 0,"output":"ok"}', [], "success", 0),
         ('{"exit_code": 0}\n{"exit_code": 2,"output":"no"}', [], "failure", 2),
+        ('{"exit_code": 1,"output":"1 failed"}', [], "failure", 1),
         ("all is well", [], "success", None),
         ("ok", [{"type": "patch_apply_end", "call_id": "exec-1", "success": False}], "failure", None),
         (
@@ -372,6 +374,31 @@ def test_a_script_ends_as_its_inner_commands_do(
     assert (use.program, use.purpose, use.outcome, use.exit_code) == ("npm", "test", outcome, exit_code)
 
 
+def test_a_search_in_a_script_that_prints_nothing_found_is_empty() -> None:
+    asked = codex(
+        "response_item", 1, type="custom_tool_call", name="exec", call_id="c", input='tools.exec_command({cmd:"rg x"})'
+    )
+    done = codex(
+        "response_item", 2, type="custom_tool_call_output", call_id="c", output=f'{_HEAD}{{"exit_code":1,"output":""}}'
+    )
+    (use,) = uses(_read(codex_meta(0), asked, done))
+    assert (use.action, use.outcome, use.exit_code) == ("search", "empty", 1)
+
+
+def test_the_end_of_a_running_script_is_read_like_a_scripts() -> None:
+    asked = codex("response_item", 1, type="custom_tool_call", name="exec", call_id="c", input=_TWO)
+    runs = "Script running with cell ID 7\nWall time 1 seconds\nOutput:\n"
+    waits = codex("response_item", 3, type="function_call", name="wait", call_id="w", arguments='{"cell_id":"7"}')
+    lines = [asked, codex("response_item", 2, type="custom_tool_call_output", call_id="c", output=runs), waits]
+    done = codex(
+        "response_item", 4, type="function_call_output", call_id="w", output=f'{_HEAD}{{"exit_code":3,"output":"no"}}'
+    )
+    assert [(use.program, use.outcome, use.exit_code) for use in uses(_read(codex_meta(0), *lines, done))] == [
+        ("npm", "pending", None),
+        ("npm", "failure", 3),
+    ]
+
+
 def test_activity_of_sub_agents_searches_and_new_kinds() -> None:
     reader = Codex(new_kit(), session="file")
     lines = [
@@ -395,6 +422,7 @@ def test_activity_of_sub_agents_searches_and_new_kinds() -> None:
     ]
     events = feed(reader, lines)
     assert [type(event).__name__ for event in events if "Agent" in type(event).__name__] == ["AgentStart", "AgentEnd"]
+    assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ["rejected"]
     (turn,) = [event for event in events if isinstance(event, Turn)]
     plain = reader.kit.models.cost("gpt-5.2", 1000, 10)
     assert plain is not None and turn.cost == pytest.approx(plain + 0.01)

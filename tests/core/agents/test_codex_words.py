@@ -273,3 +273,24 @@ def test_an_open_command_that_leaves_the_sandbox_may_ask_first(policy: str, acti
     (done,) = [one for one in reader.feed(encoded(codex_output(3, "c1", "ok")), place, 1) if isinstance(one, ToolUse)]
     assert done.action != "file_edit" or done.program == "touch"
     assert reader.pending_events() == []
+
+
+@pytest.mark.parametrize(
+    ("script", "command"),
+    [
+        ('const r = await tools.exec_command({cmd:"pytest -q",workdir:"/p"}); text(r.output)', "pytest -q"),
+        ("await tools.exec_command({cmd:'cat a'}); tools.exec_command({cmd:`make`})", "cat a\nmake"),
+        ("for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)", "for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)"),
+        (
+            'tools.apply_patch("*** Begin Patch\\n*** Update File: b.py\\n-x\\n+y\\n*** End Patch")',
+            "b.py",
+        ),
+    ],
+)
+def test_a_script_is_shown_by_what_it_runs(script: str, command: str, tmp_path: Path) -> None:
+    asked = codex("response_item", 1, type="custom_tool_call", name="exec", input=script, call_id="c")
+    output = "Script failed\nWall time 0.1 seconds\nOutput:\n\nScript error:\nno such file"
+    done = codex("response_item", 2, type="custom_tool_call_output", call_id="c", output=output)
+    [use] = [event for event in _written(tmp_path, _META, asked, done) if isinstance(event, ToolUse)]
+    read = words_of(use)
+    assert (read.command, read.output) == (command, "no such file")
