@@ -280,11 +280,11 @@ def test_an_open_command_that_leaves_the_sandbox_may_ask_first(policy: str, acti
     [
         ('const r = await tools.exec_command({cmd:"pytest -q",workdir:"/p"}); text(r.output)', "pytest -q"),
         ("await tools.exec_command({cmd:'cat a'}); tools.exec_command({cmd:`make`})", "cat a\nmake"),
-        ("for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)", "for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)"),
         (
-            'tools.apply_patch("*** Begin Patch\\n*** Update File: b.py\\n-x\\n+y\\n*** End Patch")',
-            "b.py",
+            "for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)",
+            "for (const t of ALL_TOOLS.filter(x=>x.name)) text(t)",
         ),
+        ('tools.apply_patch("*** Begin Patch\\n*** Update File: b.py\\n-x\\n+y\\n*** End Patch")', "b.py"),
     ],
 )
 def test_a_script_is_shown_by_what_it_runs(script: str, command: str, tmp_path: Path) -> None:
