@@ -38,6 +38,8 @@ class SpanRecord(NamedTuple):
     attributes: dict[str, Any]
     resource: dict[str, Any]
     failed: bool
+    agent: str = ""  # The agent whose work it is; blank if unknown.
+    root: str = ""  # The agent of the outermost span of its trace; blank if that has not come.
 
 
 def logs(body: bytes, binary: bool) -> list[LogRecord]:

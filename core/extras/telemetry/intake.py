@@ -39,6 +39,7 @@ class Session(Struct):
     calls: Calls
     agents: set[str]
     seen: dict[str, None] = {}
+    main: str = ""  # The name of the main agent, as spans call it.
     by_logs: bool = False  # Its log records contain the same, so its spans are skipped.
 
     def first(self, name: str) -> bool:
@@ -251,10 +252,26 @@ LOGS: dict[tuple[str, str], ReadLog] = {
 }
 
 
+def _span_agent(session: Session, span: SpanRecord) -> tuple[str, list[Event]]:
+    """The agent whose work a span is; the main one is that of the outermost span, or else the first."""
+    session.main = session.main or span.root or span.agent
+    return _agent(session, "" if span.agent == session.main else span.agent, span.start or span.end)
+
+
+def _invocation(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
+    """The work of a sub-agent, which is over."""
+    agent, events = _span_agent(session, span)
+    if agent == MAIN or not session.first(f"span {span.id}"):
+        return events
+    duration = max(0.0, at - span.start) if span.start else None
+    return [*events, AgentEnd(at=at, child=agent, outcome="failure" if span.failed else "success", duration=duration)]
+
+
 def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[Event]:
     values = span.attributes
     if not session.first(f"span {span.id}"):
         return []
+    agent, events = _span_agent(session, span)
     cached = _number(values.get("gen_ai.usage.cache_read.input_tokens"))
     written = _number(values.get("gen_ai.usage.cache_creation.input_tokens"))
     whole = _count(values, "gen_ai.usage.input_tokens", "llm.token_count.prompt")
@@ -268,8 +285,9 @@ def _chat(session: Session, kit: AgentKit, span: SpanRecord, at: float) -> list[
         cache_read=cached,
         cache_write=written,
         stop=text(reasons[0]) if isinstance(reasons, list) and reasons else "",
+        agent=agent,
     )
-    return [turn]
+    return [*events, turn]
 
 
 def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
@@ -286,7 +304,8 @@ def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list
     )
     input_bytes = arguments.encode() if isinstance(arguments, str) else arguments
     name = text(values.get("gen_ai.tool.call.id")) or span.id
-    return _use(session, name, tool, input_bytes, result, at, MAIN)
+    agent, events = _span_agent(session, span)
+    return [*events, *_use(session, name, tool, input_bytes, result, at, agent)]
 
 
 def _memory_use(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list[Event]:
@@ -294,8 +313,9 @@ def _memory_use(session: Session, _: AgentKit, span: SpanRecord, at: float) -> l
     operation = text(span.attributes.get("gen_ai.operation.name"))
     failed = span.failed or bool(span.attributes.get("error.type"))
     result = Result(error=failed, empty=None if failed else False, duration=max(0.0, at - span.start))
-    uses = _use(session, span.id, operation, {}, result, at, MAIN)
-    return [structs.replace(use, action=_OWN_SPANS[operation]) for use in uses]
+    agent, events = _span_agent(session, span)
+    uses = _use(session, span.id, operation, {}, result, at, agent)
+    return [*events, *(structs.replace(use, action=_OWN_SPANS[operation]) for use in uses)]
 
 
 # Operations that are spans of their own and not calls of a tool.
@@ -317,9 +337,29 @@ SPANS: dict[str, ReadSpan] = {
     "generate_content": _chat,
     "text_completion": _chat,
     "execute_tool": _execute,
-    **dict.fromkeys(("invoke_agent", "invoke_workflow", "create_agent", "embeddings"), lambda *_: []),
+    "invoke_agent": _invocation,
+    **dict.fromkeys(("invoke_workflow", "create_agent", "embeddings"), lambda *_: []),
     **dict.fromkeys(_OWN_SPANS, _memory_use),
 }
+
+
+def _with_agents(records: Iterable[SpanRecord]) -> list[SpanRecord]:
+    """Name the agent of each span: its own, or that of the nearest span around it in the same request."""
+    spans = {span.id: span for span in records}
+    roots = {span.trace: _agent_name(span) for span in spans.values() if not span.parent}
+    named: list[SpanRecord] = []
+    for span in spans.values():
+        around: SpanRecord | None = span
+        name, visited = "", set[str]()
+        while around is not None and not name and around.id not in visited:
+            visited.add(around.id)
+            name, around = _agent_name(around), spans.get(around.parent)
+        named.append(span._replace(agent=name, root=roots.get(span.trace, "")))
+    return named
+
+
+def _agent_name(span: SpanRecord) -> str:
+    return _text(span.attributes, "gen_ai.agent.name", "gen_ai.agent.id", "agent.name")
 
 
 _TOOLS = {"claude_code": "claude-code", "codex": "codex", "gemini_cli": "gemini"}
@@ -362,7 +402,7 @@ class Intake:
     def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
         """The events of spans in the GenAI or OpenInference conventions."""
         events: list[TelemetryEvent] = []
-        for span in sorted(records, key=lambda one: one.end):
+        for span in sorted(_with_agents(records), key=lambda one: one.end):
             values = span.attributes
             operation = text(values.get("gen_ai.operation.name")) or INFERENCE.get(
                 text(values.get("openinference.span.kind")), ""

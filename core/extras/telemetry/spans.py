@@ -65,6 +65,7 @@ class _Agent(msgspec.Struct):
     parent: str
     start: float
     end: float
+    model: str = ""
     input: int = 0
     output: int = 0
     cost: float | None = None
@@ -82,7 +83,6 @@ class Tracer:
         self._marks = Marks()
         self._place = 0
         self._agents: dict[str, _Agent] = {}
-        self._model = ""
         self.trace = _stable_id("trace", session, size=16)
 
     def take(self, event: Event, step: Step) -> Iterator[Span]:
@@ -108,7 +108,7 @@ class Tracer:
             yield self._turn(event, agent, place)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             self._tool = event.tool or self._tool
-            self._model = event.model or self._model
+            agent.model = event.model or agent.model
         elif isinstance(event, AgentStart):
             self._agent(event.child, event.at, agent.id)
         elif isinstance(event, AgentEnd) and event.child in self._agents:
@@ -166,7 +166,7 @@ class Tracer:
         agent.output += event.output_tokens
         if event.cost is not None:
             agent.cost = (agent.cost or 0.0) + event.cost
-        self._model = event.model or self._model
+        agent.model = event.model or agent.model
         attributes: dict[str, Attribute] = {
             **self._common("chat", event.agent),
             "gen_ai.usage.input_tokens": event.input_tokens + event.cache_read + event.cache_write,
@@ -188,7 +188,7 @@ class Tracer:
     def _closed(self, name: str, agent: _Agent) -> Span:
         attributes = self._common("invoke_agent", name)
         attributes |= {"gen_ai.usage.input_tokens": agent.input, "gen_ai.usage.output_tokens": agent.output}
-        if model := self._privacy.name(self._model):
+        if model := self._privacy.name(agent.model):
             attributes["gen_ai.request.model"] = model
         if agent.cost is not None:
             attributes["nooscope.cost_usd"] = agent.cost

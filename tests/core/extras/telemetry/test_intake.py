@@ -189,6 +189,37 @@ def test_spans_of_plans_workflows_and_memory_are_accepted(operation: str, action
     assert all((use.outcome, use.duration) == ("success", 2.0) for use in uses)
 
 
+def _span(number: int, parent: int, operation: str, start: float, end: float, agent: str = "") -> decode.SpanRecord:
+    values = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": "c", "gen_ai.usage.output_tokens": 3}
+    values |= {"gen_ai.agent.name": agent} if agent else {}
+    return decode.SpanRecord("t", f"s{number}", f"s{parent}" if parent else "", operation, start, end, values, {}, False)
+
+
+_TRACE = [
+    _span(1, 0, "invoke_agent", AT, AT + 9, "lead"),
+    _span(2, 1, "chat", AT + 1, AT + 2, "lead"),
+    _span(3, 1, "invoke_agent", AT + 2, AT + 7, "helper"),
+    _span(4, 3, "chat", AT + 3, AT + 4, "helper"),
+    _span(5, 3, "execute_tool", AT + 4, AT + 6),
+    _span(6, 1, "chat", AT + 8, AT + 9, "lead"),
+]
+
+
+@pytest.mark.parametrize("requests", [[_TRACE], [[one] for one in sorted(_TRACE, key=lambda one: one.end)]])
+def test_spans_belong_to_the_agent_around_them(requests: list[list[decode.SpanRecord]]) -> None:
+    intake = Intake(KIT)
+    events = [one.event for spans in requests for one in intake.spans(spans)]
+    assert [type(event) for event in events] == [SessionStart, Turn, AgentStart, Turn, ToolUse, AgentEnd, Turn]
+    inner = "helper" if len(requests) == 1 else "main"  # Alone, a span that names no agent has none around it.
+    assert [event.agent for event in events if isinstance(event, Turn | ToolUse)] == ["main", "helper", inner, "main"]
+    assert [event.child for event in events if isinstance(event, AgentStart | AgentEnd)] == ["helper", "helper"]
+
+
+def test_a_sub_agent_of_which_only_the_invocation_is_logged_begins_and_ends() -> None:
+    events = [one.event for one in Intake(KIT).spans([_TRACE[0], _TRACE[2]])]
+    assert [(type(event), event.at) for event in events[1:]] == [(AgentStart, AT + 2), (AgentEnd, AT + 7)]
+
+
 def test_what_logs_tell_spans_do_not_tell_again() -> None:
     intake = Intake(KIT)
     said = {"session.id": "s", "event.name": "claude_code.user_prompt", "prompt_length": 1}
