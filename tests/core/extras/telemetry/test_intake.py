@@ -192,7 +192,9 @@ def test_spans_of_plans_workflows_and_memory_are_accepted(operation: str, action
 def _span(number: int, parent: int, operation: str, start: float, end: float, agent: str = "") -> decode.SpanRecord:
     values = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": "c", "gen_ai.usage.output_tokens": 3}
     values |= {"gen_ai.agent.name": agent} if agent else {}
-    return decode.SpanRecord("t", f"s{number}", f"s{parent}" if parent else "", operation, start, end, values, {}, False)
+    return decode.SpanRecord(
+        "t", f"s{number}", f"s{parent}" if parent else "", operation, start, end, values, {}, False
+    )
 
 
 _TRACE = [
