@@ -64,6 +64,43 @@ def test_an_ending_follows_from_words_and_outcomes(text: str, work: TurnWork, en
     assert quoted in judged.sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "work", "ending"),
+    [
+        ("I will not force-push without your explicit OK.", WORKED, "question"),
+        ("No: without your approval flag set, it deletes nothing.", WORKED, "done"),
+        ("I'll hold the release until you confirm the changelog.", WORKED, "question"),
+        ("Ohne deine Freigabe führe ich sie nicht aus.", WORKED, "question"),
+        ("Merci de m'indiquer la version cible.", WORKED, "question"),
+        ("Necesito saber qué rama debo usar antes de seguir.", WORKED, "question"),
+        ("Ho bisogno di sapere quale versione usate.", WORKED, "question"),
+        ("Мне нужно ваше подтверждение.", WORKED, "question"),
+        ("需要你提供密钥，我才能继续。", WORKED, "question"),
+        ("Se vuoi, posso anche aggiornare il README.", WORKED, "offer"),
+        ("Если хотите, могу обновить README.", WORKED, "offer"),
+        ("Want me to open a pull request as well?", WORKED, "offer"),
+        ("Ich konnte das Problem nicht beheben.", FAILED, "gave up"),
+        ("Je n'arrive pas à compiler le projet.", FAILED, "gave up"),
+        ("Non sono riuscito a far partire il server.", FAILED, "gave up"),
+        ("Мне не удалось исправить ошибку.", FAILED, "gave up"),
+        ("我尝试了三种方法，但都失败了。", FAILED, "gave up"),
+        ("Vorher konnte der Client nicht verbinden. Jetzt laufen alle Tests.", WORKED, "done"),
+        ("以前は保存できませんでしたが、今は正しく動きます。", WORKED, "done"),
+        ("Zwei Tests schlagen noch fehl.", WORKED, "partial"),
+        ("Dos pruebas aún fallan.", WORKED, "partial"),
+        ("結合テストが2件まだ失敗しています。", WORKED, "partial"),
+        ("The last two still do not compile.", WORKED, "partial"),
+        ("Ich warte auf sein Ergebnis.", WORKED, "waiting"),
+        ("ビルドの完了を待っています。", WORKED, "waiting"),
+        ("J'attends la fin du build.", WORKED, "waiting"),
+        ("The server now waits for the worker.", WORKED, "done"),
+        ("Das Skript wartet jetzt auf den Server.", WORKED, "done"),
+    ],
+)
+def test_endings_in_many_languages(text: str, work: TurnWork, ending: str) -> None:
+    assert judge_turn(text, work).ending == ending
+
+
 def test_giving_up_takes_words_and_outcomes() -> None:
     words = "I could not make it work."
     assert judge_turn(words, WORKED).ending == "partial"

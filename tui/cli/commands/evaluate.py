@@ -118,19 +118,25 @@ def _run_own(as_json: bool) -> int:
 
 def _labelled_endings(paths: list[Path]) -> list[dict[str, Any]]:
     """Return the rows of labelled turn endings; empty if any file has something else."""
+    from core.report.formatting import plain
+
     rows: list[dict[str, Any]] = []
+    faults: list[str] = []
     for path in paths:
         if path.suffix != ".jsonl" or not path.is_file():
             return []
         with path.open(encoding="utf-8", errors="replace") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 try:
                     row = json.loads(line)
                 except (ValueError, RecursionError):
+                    faults.append(f"{path}:{number} is not JSON and was skipped")
                     continue
                 if not isinstance(row, dict) or not {"text", "label"} <= row.keys():
                     return []
                 rows.append(row)
+    for fault in faults[:10] if rows else ():
+        print(f"nooscope: {plain(fault)}", file=sys.stderr)
     return rows
 
 
