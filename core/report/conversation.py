@@ -379,7 +379,7 @@ def dream_lines(branch: Branch, acceptance: float) -> list[str]:
     if unsure:
         few = count(len(unsure), "finding")
         lines.append(f"{few} below the threshold for proposals ({acceptance:.2f})")
-    return lines
+    return [*lines, *limit_lines(cost, len(branch.events))]
 
 
 def steer_lines(branch: Branch) -> list[str]:
@@ -388,9 +388,13 @@ def steer_lines(branch: Branch) -> list[str]:
     start = branch.timeline.events[0].at if len(branch.timeline) else 0.0
     events = count(branch.cost, "event")
     lines = [f"“{plain(branch.hypothesis, 80)}” before event {branch.after + 1}, {events} run"]
-    if difference.equal:
-        return [*lines, "nothing would fire differently"]
-    return [*lines, *difference_lines(difference, start)]
+    lines += ["nothing would fire differently"] if difference.equal else difference_lines(difference, start)
+    return [*lines, *limit_lines(branch.cost, len(branch.events))]
+
+
+def limit_lines(done: int, events: int) -> list[str]:
+    """Say that a run was stopped at the limit of a branch, if it was."""
+    return [f"stopped at the limit of {done} events; timeline.branch.most allows more"] if done < events else []
 
 
 def difference_lines(difference: Difference, start: float) -> list[str]:

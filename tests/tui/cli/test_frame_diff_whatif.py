@@ -94,6 +94,16 @@ def test_a_steer_and_a_dream_are_tried(log: str, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == first
 
 
+def test_a_branch_stops_at_its_limit_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    event = {"session": "s", "tool": "Read", "target": "a.py"}
+    log = tmp_path / "long.jsonl"
+    log.write_text("".join(json.dumps({"at": 1_767_600_000 + n, **event}) + "\n" for n in range(1_100)))
+    for extra in ([], ["--steer", "run the tests", "--at", "10"], ["--dream", "3"]):
+        for limit, stopped in (("1000", True), ("10000", False)):
+            assert main(["whatif", str(log), "--set", f"timeline.branch.most={limit}", *extra]) == 0
+            assert ("stopped at the limit of 1000 events" in capsys.readouterr().out) == stopped
+
+
 def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["whatif", str(tmp_path / "none.jsonl")]) == 1
     assert "none.jsonl" in capsys.readouterr().err

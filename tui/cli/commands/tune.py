@@ -56,6 +56,7 @@ def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_whatif(args: argparse.Namespace) -> int:
+    from core.report.conversation import limit_lines
     from core.timeline.branch import dream, pre_steer
     from core.timeline.places import parse_place
 
@@ -63,7 +64,8 @@ def _run_whatif(args: argparse.Namespace) -> int:
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
     edits = edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
-    timeline = recording_at(args.path, initial_states_of(unedited, actual))
+    is_branch = args.steer is not None or args.dream is not None
+    timeline = recording_at(args.path, initial_states_of(unedited, other if is_branch else actual))
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:
@@ -76,11 +78,14 @@ def _run_whatif(args: argparse.Namespace) -> int:
         _print_difference_json(difference, branch.cost)
     else:
         _print_difference(difference, timeline.events[0].at, branch.cost)
+        for line in limit_lines(branch.cost, len(branch.events)):
+            print(line)
     return 0
 
 
 def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
     """Run with other settings, and print what fires, what is muted and what reads differently."""
+    from core.report.conversation import limit_lines
     from core.timeline.whatif import WhatIf
 
     whatif = WhatIf(timeline, edits)
@@ -91,8 +96,8 @@ def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str
     else:
         _print_difference(result.difference, timeline.events[0].at, result.done)
         _print_unheard(result, timeline.events[0].at)
-        if result.done < len(timeline):
-            print(f"stopped at the limit of {result.done} events; timeline.branch.most allows more")
+        for line in limit_lines(result.done, len(timeline)):
+            print(line)
     return 0
 
 
