@@ -513,8 +513,10 @@ class IntakeHandler:
         message = self._registry.change("on_input", session.name, message)
         if not message:
             return _json({"done": False, "why": "an extension withholds it"})
-        session.steer(message, self._clock(), cancel=body.get("cancel") is True)
-        return _json({"done": True})
+        cancel = body.get("cancel") is True
+        session.steer(message, self._clock(), cancel=cancel)
+        unguarded = {"why": "its hooks do not guard, so no call is denied"}
+        return _json({"done": True, **(unguarded if cancel and session.mode != "guard" else {})})
 
 
 def _request_body(request: Request) -> Mapping[str, Any]:

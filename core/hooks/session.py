@@ -193,7 +193,7 @@ class HookedSession:
         self._tracker = StatusTracker(settings.response.notices.final)
         self._own: Society | None = None  # The minds, if there is no log.
         self._pending: list[Event] = []  # Events from hooks that are not in the log yet.
-        self._steers: list[tuple[str, float, bool]] = []  # Sentences of the person's own that were not said yet.
+        self._steers: list[Intervention] = []  # Sentences of the person's own that were not said yet.
         self._ahead_minds: Society | None = None  # A copy of the log's minds that took in what is pending.
         self.adviser = Adviser(settings.response.advice)
         self.mode: HookMode = "observe"
@@ -284,8 +284,8 @@ class HookedSession:
         if self._ahead_minds is None and self.driver is not None:
             inputs, minds = self.driver.inputs, self.driver.society
             self._ahead_minds = inputs.initial.resumed(minds.settings, unpack(pack(minds.dump())))
-            for message, at, cancel in self._steers:
-                self._ahead_minds.engine(MAIN).response.steer(message, at, cancel=cancel)
+            for one in self._steers:
+                self._ahead_minds.engine(MAIN).response.steer(one.message, one.created_at, cancel=one.cancel)
         return self.society
 
     def _event(self, call: HookCall, at: float) -> Event | None:
@@ -422,9 +422,9 @@ class HookedSession:
         if self.reading:
             return None
         engine = self.society.engine(MAIN)
-        waiting = engine.response.queue.waiting
+        fresh = [one for one in engine.response.queue.waiting if self._heard - one.created_at <= _FRESH]
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
-        due += [_redacted(one) for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        due += map(_redacted, (*self._steers, *fresh))
         if moment == "prompt":
             notes = list(engine.response.notes)
             notes += [MemoLine(self._heard, name, line) for name, line in starting_lines]
@@ -439,13 +439,13 @@ class HookedSession:
         self.adviser.record_said(advised)
         if withheld:
             return
-        self._steers = [one for one in self._steers if sentence(one[0]) != advised.sentence]
+        self._steers = [one for one in self._steers if sentence(one.message) != advised.sentence]
         self._go_ahead(said_event(advised.sentence, at))
 
     def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
         """Queue a sentence of the person's own for the next moment; `cancel` denies the next call with it."""
-        self._steers.append((message, at, cancel))
-        self._society_ahead().engine(MAIN).response.steer(message, at, cancel=cancel)
+        steer = self._society_ahead().engine(MAIN).response.steer(message, at, cancel=cancel)
+        self._steers.append(steer)
 
     def standing(self) -> Standing:
         """The state of governor and budget, the only inputs to permits; none while the log is first read."""
@@ -477,7 +477,8 @@ class HookedSession:
         if self.reading:
             return None
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
-        steers = [one for one in (*self.society.engine(MAIN).response.queue.waiting, *due) if one.cancel]
+        waiting = self.society.engine(MAIN).response.queue.waiting
+        steers = [one for one in (*self._steers, *waiting, *due) if one.cancel]
         word = next((one for one in steers if not self.adviser.repeats(one.message)), None)
         return None if word is None else Advised(sentence(word.message), word.sender)
 

@@ -12,7 +12,7 @@ from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona, distribution
 from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Scene, advised_delegate
-from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine, ToldIntervention
+from core.engine.response.interventions import HotMemo, Intervention, InterventionQueue, MemoLine, ToldIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
 from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Window, fill
@@ -313,9 +313,9 @@ class Response(Stateful):
         rest = self._scorer.cooldown(method.id)
         return Notice(firing.at, firing.agent, method.action.kind, method.id, firing.text, rest)
 
-    def steer(self, message: str, at: float, *, cancel: bool = False) -> None:
+    def steer(self, message: str, at: float, *, cancel: bool = False) -> Intervention:
         """Queue a sentence of the person's own; `cancel` stops what the agent is about to do."""
-        self.queue.push(_CANCEL if cancel else _PERSON, message, "person", at, "idle", 0.0)
+        return self.queue.push(_CANCEL if cancel else _PERSON, message, "person", at, "idle", 0.0)
 
     def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[ToldIntervention, ...]:
         windows: list[Window] = []

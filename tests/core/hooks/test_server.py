@@ -342,6 +342,9 @@ async def test_a_steer_that_cancels_denies_the_next_call_under_guard_once(intake
     assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert denied["hookSpecificOutput"]["permissionDecisionReason"] == "[nooscope] stop, wrong branch"
     assert await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "ls")) == {}
+    await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", "s-2", prompt="go"))
+    told = await ask(intake, "steer", {**steer, "session": "s-2"})
+    assert told == {"done": True, "why": "its hooks do not guard, so no call is denied"}
 
 
 async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> None:

@@ -136,6 +136,29 @@ def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
     assert one.advice("batch") is None
 
 
+def test_a_steer_waits_for_its_moment_while_the_log_grows(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    first = log_line(0, "2026-01-01T00:00:00Z", type="user", message={"role": "user", "content": "go"})
+    log.write_text(first + "\n")
+    one = session(within=lambda path: path.parent == tmp_path)
+    at = 1_767_225_600.0
+    one.step(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    one.catch_up()
+    one.steer("stop, wrong branch", at + 2, cancel=True)
+    use = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "x"}}
+    end = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "no", "is_error": True}
+    with log.open("a") as file:
+        for number, who, content in ((1, "assistant", use), (2, "user", end)):
+            message = {"id": "m1", "model": "claude-opus-4-8", "content": [content]}
+            file.write(log_line(number, f"2026-01-01T00:00:0{number}Z", type=who, message=message) + "\n")
+    one.catch_up()
+    cancelled = one.cancellation()
+    assert cancelled is not None and cancelled.sentence == "[nooscope] stop, wrong branch"
+    assert one.advice("batch") == cancelled
+    one.record_said(cancelled, at + 4)
+    assert one.cancellation() is None and one.advice("batch") is None
+
+
 def test_off_means_silence() -> None:
     one = session(with_value(Settings(), "response.advice.level", "off"))
     for number in range(12):

@@ -91,8 +91,11 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
     if answer is None:
         raise NooscopeError("no nooscope is serving hooks; start one with `nooscope listen`")
     if not answer.get("done"):
-        raise NooscopeError("this session has not called a hook yet, or the message is empty")
-    print("The agent's next call is denied with it." if cancel else "The agent gets it with its next call.")
+        raise NooscopeError(answer.get("why") or "this session has not called a hook yet, or the message is empty")
+    denies = cancel and "why" not in answer
+    print("The agent's next call is denied with it." if denies else "The agent gets it with its next call.")
+    if cancel and not denies:
+        print(f"nooscope: {answer['why']}", file=sys.stderr)
     return 0
 
 
