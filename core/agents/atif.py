@@ -101,13 +101,17 @@ class AtifReader(TranscriptReader):
             elif not self._timed and step.get("source") == "agent":
                 self.now += STEP
             where = self.here(f"{self._base}/steps/{place}")
+            self.check_parts(items(step.get("message")))
             match step.get("source"):
-                case "user" if self.agent == MAIN:
-                    out.append(self.prompt(self.now, words(step.get("message")), where))
+                case "user":
+                    if self.agent == MAIN:
+                        out.append(self.prompt(self.now, words(step.get("message")), where))
                 case "agent":
                     self._answer(step, where, out)
                 case "system":
                     self._managed(step, where, out)
+                case source:
+                    self.skip(f"source/{source}")
             self._results(step, where, out)
 
     def _managed(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:

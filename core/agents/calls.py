@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.tables import Lists
+from core.agents.values import items, table, words
 from core.engine.values import fingerprint
 from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, Purpose, ToolUse, Where
 
@@ -82,6 +83,35 @@ def exit_code(text: str) -> int | None:
     """Return the exit code at the beginning of a result, or None."""
     match = _EXIT.match(text)
     return int(match.group(1)) if match else None
+
+
+GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_NO_OUTPUT = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
+
+
+def function_result(call: dict[str, Any], status: str) -> Result:
+    """Return the result of a call, whose answer is in one part or in several."""
+    answer = call.get("result")
+    parts = [_answer_of(part) for part in items(answer) or [answer]]
+    return shell_result("\n".join(part for part in parts if part) or words(call.get("resultDisplay")), status)
+
+
+def shell_result(output: str, status: str) -> Result:
+    """Return a result, which names the exit code and the emptiness of a command's output in words."""
+    exited = GEMINI_EXIT.search(output)
+    nothing = _NO_OUTPUT.search(output)
+    return Result(
+        text="" if nothing and not exited else output,
+        error=status == "error",
+        exit_code=int(exited.group(1)) if exited else None,
+        rejected=status == "cancelled",
+        empty=True if nothing and not (exited and int(exited.group(1))) else None,
+    )
+
+
+def _answer_of(part: Any) -> str:
+    response = table(table(part).get("functionResponse")).get("response")
+    return words(part if response is None else response)
 
 
 _SUMMARY = 600  # Characters at the end of an output that are searched for its own summary.

@@ -97,6 +97,7 @@ class ChatReader(TranscriptReader):
     def _message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
         self._number += 1
         role = text(message.get("role"))
+        self.check_parts(items(message.get("content")))
         if at is not None:
             self.moment(at)
         elif not self._timed and role == "assistant":

@@ -281,6 +281,8 @@ class CrushReader(TranscriptReader):
             for _, part in parts:
                 if part.get("type") == "tool_result":
                     self._result(session, self.table(part.get("data"), "result"), at, out)
+        elif role not in ("user", "system"):
+            self.skip(f"role/{role}")
 
     def _answer(
         self,

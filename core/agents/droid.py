@@ -71,6 +71,7 @@ class DroidReader(LateReader):
         self.begin(at, text(line.get("id")), out, where, project=project, version=version)
 
     def _message(self, line: dict[str, Any], message: dict[str, Any], at: float, out: list[Event]) -> None:
+        self.check_parts(items(message.get("content")))
         if message.get("role") == "assistant":
             self._answer(text(line.get("id")), message, at, out)
         elif message.get("role") == "user":

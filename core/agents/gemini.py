@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.agents.calls import Result, agent_report, said_event, split_advice
+from core.agents.calls import agent_report, function_result, said_event, split_advice
 from core.agents.models import CALLING, WORDLESS, failed_turn
 from core.agents.reader import TranscriptReader, add
 from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
@@ -53,10 +53,10 @@ class GeminiLinks(LinkReader):
         return link
 
 
-GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
-_NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
 _COMPRESSED = re.compile(r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE)
 _FINAL = frozenset(("success", "error", "cancelled"))
+_OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
+_UPDATES = frozenset(("$set", "$rewindTo"))
 _CONTINUE = "System: Please continue."  # A text of the program in the person's name.
 
 
@@ -89,6 +89,9 @@ class GeminiReader(TranscriptReader):
         elif "type" in record:
             self._message(record, self.here(), out)
             return
+        for name in record.keys() - _UPDATES:
+            if name.startswith("$"):
+                self.skip(name)
         if "sessionId" in record and not self.begun:
             at = self.moment(record.get("startTime"), record.get("lastUpdated"))
             project = next(iter(items(record.get("directories"))), "")
@@ -109,6 +112,7 @@ class GeminiReader(TranscriptReader):
         if name in self._read_ids:
             return
         self.check_kind(text(kind))
+        self.check_names(items(message.get("content")))
         at = self.moment(message.get("timestamp"))
         message_text = words(message.get("content"))
         if kind == "user":
@@ -139,6 +143,7 @@ class GeminiReader(TranscriptReader):
         sent, added, answered, thinking = (whole_number(tokens.get(one)) for one in names)
         cached = min(whole_number(tokens.get("cached")), sent)
         answer_text = words(message.get("content"))
+        self.check_names(items(message.get("content")))
         turn = self.turn(
             at,
             answer_text,
@@ -160,6 +165,8 @@ class GeminiReader(TranscriptReader):
         at = asked_at if moment is None else moment
         status = text(call.get("status"))
         if status not in _FINAL:
+            if status not in _OPEN:
+                self.skip(f"status/{status}")
             self.calls.begin(name, tool, arguments, at, self.agent, where)
             return
         self._read_ids.add(name)
@@ -187,31 +194,6 @@ class GeminiReader(TranscriptReader):
         out.append(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
         out.append(use)
         out.append(agent_report(use, child, self.agent))
-
-
-def function_result(call: dict[str, Any], status: str) -> Result:
-    """Return the result of a call, whose answer is in one part or in several."""
-    answer = call.get("result")
-    parts = [_answer_of(part) for part in items(answer) or [answer]]
-    return shell_result("\n".join(part for part in parts if part) or words(call.get("resultDisplay")), status)
-
-
-def shell_result(output: str, status: str) -> Result:
-    """Return a result, which names the exit code and the emptiness of a command's output in words."""
-    exited = GEMINI_EXIT.search(output)
-    nothing = _NOTHING.search(output)
-    return Result(
-        text="" if nothing and not exited else output,
-        error=status == "error",
-        exit_code=int(exited.group(1)) if exited else None,
-        rejected=status == "cancelled",
-        empty=True if nothing and not (exited and int(exited.group(1))) else None,
-    )
-
-
-def _answer_of(part: Any) -> str:
-    response = table(table(part).get("functionResponse")).get("response")
-    return words(part if response is None else response)
 
 
 def gemini_files(path: Path) -> list[Companion]:

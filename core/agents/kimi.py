@@ -324,6 +324,7 @@ class KimiReader(LateReader):
                 self._answered(event, out)
             case "content.part":
                 part = table(event.get("part"))
+                self.check_parts([part])
                 if part.get("type") == "text" and text(part.get("text")).strip():
                     self._said = text(part.get("text")), self.here()
             case "step.end":
@@ -331,6 +332,8 @@ class KimiReader(LateReader):
                 self._used(event.get("usage"), 1, "", name, out, stop=reason)
                 if reason in ("cancelled", "interrupted", "aborted"):
                     self._stop(out)
+            case kind:
+                self.skip(f"event/{kind}")
 
     def _answered(self, event: dict[str, Any], out: list[Event]) -> None:
         name = text(event.get("toolCallId")) or text(event.get("parentUuid"))

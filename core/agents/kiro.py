@@ -50,6 +50,7 @@ class KiroReader(TranscriptReader):
             self._open(out)
         content = data.get("content")
         self.check_kind(text(record.get("kind")))
+        self.check_parts(items(content), "kind")
         match record.get("kind"):
             case "Prompt":
                 out.append(self.prompt(self.now, _content_text(content)))

@@ -100,7 +100,7 @@ def _result(output: str) -> Result:
 def _sniff(sample: Sample) -> int:
     """Chat messages that say of themselves whether the program put them in, or beside a file of facts."""
     entries = sample.records[:6]
-    chat = bool(entries) and all(one.get("role") in ("user", "assistant", "tool") for one in entries)
+    chat = bool(entries) and all("role" in one for one in entries) and entries[0]["role"] in ("user", "assistant")
     if not chat or any("_ts" in one for one in entries):
         return 0
     marked = any("injected" in one and "timestamp" not in one for one in entries)

@@ -8,7 +8,7 @@ from typing import Any
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.reader import LateReader
 from core.agents.tables import known_words
-from core.agents.values import amount, code, table, text, token_counts, whole_number, words
+from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
 from core.events import Event
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -41,6 +41,7 @@ class PiLinks(LinkReader):
         return link._replace(label=one_line(as_text(envelope.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target)
 
 
+_ROLES = frozenset(("system", "custom", "hookMessage", "branchSummary", "compactionSummary"))  # Without an event.
 _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
 
@@ -98,6 +99,7 @@ class PiReader(LateReader):
 
     def _message(self, entry: dict[str, Any], message: dict[str, Any], out: list[Event]) -> None:
         at = self.moment(entry.get("timestamp"), message.get("timestamp"))
+        self.check_parts(items(message.get("content")))
         match message.get("role"):
             case "user":
                 out.append(self.prompt(at, words(message.get("content"))))
@@ -117,6 +119,8 @@ class PiReader(LateReader):
                 run = {"command": text(message.get("command"))}
                 name = f"bash-{text(entry.get('id')) or at}"
                 out.append(self.whole_call(name, "bashExecution", run, at, result))
+            case role if role not in _ROLES:
+                self.skip(f"message/{role}")
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
         usage = self.table(message.get("usage"), "usage")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.agents.calls import Result, agent_report
-from core.agents.gemini import shell_result
+from core.agents.calls import Result, agent_report, shell_result
 from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
 from core.agents.words import speech
@@ -87,6 +86,7 @@ class QwenReader(TranscriptReader):
                 model=text(line.get("model")),
             )
         parts = items(table(line.get("message")).get("parts"))
+        self.check_names(parts)
         subtype = text(line.get("subtype"))
         if kind == "user":
             if subtype not in _NO_PROMPTS:

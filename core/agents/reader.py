@@ -14,6 +14,7 @@ from msgspec import structs
 from core.agents.calls import AnsweredCalls, Calls, Result
 from core.agents.models import ClosedTurns, Usage
 from core.agents.normalizer import AgentKit
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, code, decode, is_secret, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import (
@@ -37,6 +38,7 @@ from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
 from core.logs.times import seconds
 
+PARTS = known_words("parts")
 STEP = 10.0  # Seconds between two steps of a log without times.
 FAR = 10 * 365 * 86_400.0  # Ten years in seconds: no two records of one log are this far apart.
 NO_TOKENS = TokenCounts()
@@ -229,14 +231,20 @@ class TranscriptReader(AgentReader):
             self.skip(kind)
 
     def check_parts(self, parts: Iterable[Any], name: str = "type") -> None:
-        """Count the parts of a message whose kind is not among `kinds`."""
-        for part in parts:
-            if kind := text(table(part).get(name)):
+        """Count the parts of a message whose kind is neither usual nor among `kinds`."""
+        for part in map(table, parts):
+            if (kind := text(part.get(name))) and kind not in PARTS:
                 self.check_kind(kind)
+
+    def check_names(self, parts: Iterable[Any]) -> None:
+        """Count the parts of a message that have no usual name, as parts of Gemini's models have."""
+        for part in map(table, parts):
+            if part and PARTS.isdisjoint(part):
+                self.skip(next(iter(part)))
 
     def skip(self, kind: str) -> None:
         """Count a record of a kind that this reader does not know."""
-        self.kit.diagnostics.skip(self.name, self.version, kind[:_LONGEST_KIND])
+        self.kit.diagnostics.skip(self.name, self.version, kind[:_LONGEST_KIND], self._place.file)
 
     def table(self, value: Any, what: str) -> dict[str, Any]:
         """Return an object; anything else but null is counted as a fault."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.calls import GEMINI_EXIT
 from core.agents.codex.turns import item_fact
 from core.agents.copilot import COPILOT_EXIT
-from core.agents.gemini import GEMINI_EXIT
 from core.agents.values import amount, decode, table, text
 from core.events import MAIN
 from core.hooks.agent_replies import (

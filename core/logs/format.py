@@ -33,7 +33,7 @@ class Diagnostic(Struct, frozen=True):
 class Diagnostics:
     """Counts every fault by reason and stores the first few in full."""
 
-    __slots__ = ("_kept", "counts", "first", "skipped")
+    __slots__ = ("_kept", "counts", "first", "skipped", "skipped_in")
 
     def __init__(self, keep: int = 100) -> None:
         self._kept = keep
@@ -41,6 +41,7 @@ class Diagnostics:
         self.first: list[Diagnostic] = []
         # Records of kinds that no reader knows, by agent, version and kind; they are not faults.
         self.skipped: dict[tuple[str, str, str], int] = {}
+        self.skipped_in: dict[tuple[str, str, str], str] = {}  # The first log of each.
 
     def note(self, file: str, line: int, reason: str) -> None:
         """Count one fault."""
@@ -48,10 +49,11 @@ class Diagnostics:
         if len(self.first) < self._kept:
             self.first.append(Diagnostic(file, line, reason))
 
-    def skip(self, agent: str, version: str, kind: str) -> None:
+    def skip(self, agent: str, version: str, kind: str, file: str = "") -> None:
         """Count one record of a kind that its reader does not know."""
         key = (agent, version, kind)
         self.skipped[key] = self.skipped.get(key, 0) + 1
+        self.skipped_in.setdefault(key, file)
 
     @property
     def total(self) -> int:

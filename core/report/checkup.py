@@ -275,17 +275,24 @@ def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings:
             for version in _versions(one.path, one.session, kit, settings):
                 read[agent.name, version] = read.get((agent.name, version), 0) + 1
     findings, facts = [], []
-    for (name, version), number in sorted(read.items()):
+    files = kit.diagnostics.skipped_in
+    for name, version in sorted(read.keys() | {key[:2] for key in files}):
+        number = read.get((name, version), 0)
         skipped = {
             kind: times
             for (agent_name, own, kind), times in sorted(kit.diagnostics.skipped.items())
             if (agent_name, own) == (name, version)
         }
+        where = {kind: files[name, version, kind] for kind in skipped}
         label = f"{name} {plain(version)}".strip()
         kinds = ", ".join(f"{plain(kind)} ({times:,})" for kind, times in skipped.items())
-        text = f"new records skipped: {kinds}" if skipped else f"read in full ({count(number, 'session')})"
+        text = (
+            f"new records skipped: {kinds}, first in {plain(next(iter(where.values())))}"
+            if skipped
+            else f"read in full ({count(number, 'session')})"
+        )
         findings.append(Finding(label, text, "note" if skipped else "fine"))
-        facts.append({"agent": name, "version": version, "sessions": number, "skipped": skipped})
+        facts.append({"agent": name, "version": version, "sessions": number, "skipped": skipped, "files": where})
     if not findings:
         findings.append(Finding("none", "no session was found to read"))
     return Section("records", tuple(findings), facts)
@@ -294,7 +301,8 @@ def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings:
 def _versions(path: Path, session: str, kit: Kit, settings: IngestSettings) -> set[str]:
     """Read one session to its end and return the versions of the agent that wrote it."""
     try:
-        chosen = [one for one in sessions([path], kit) if one.id == session]
+        readable = sessions([path], kit)
+        chosen = [one for one in readable if one.id == session] or readable
         events = [event for one in chosen for event in read_session(one, kit, settings.lines)]
     except (UnreadableLog, OSError):
         return set()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from core.agents.calls import AnsweredCalls, Calls, Result, exit_code, said_event
+from core.agents.calls import AnsweredCalls, Calls, Result, exit_code, function_result, said_event
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -42,10 +42,9 @@ from core.agents.claude_code.subagents import (
     is_thought,
     sub_agent_files,
 )
-from core.agents.gemini import function_result
 from core.agents.models import GOAL_FAILED, ClosedTurns, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
-from core.agents.reader import FAR, AgentReader, ClockState, LogClock, add
+from core.agents.reader import FAR, PARTS, AgentReader, ClockState, LogClock, add
 from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
@@ -274,7 +273,7 @@ class ClaudeCode(AgentReader):
             decoded, reason = salvage_line(record)
             self.kit.diagnostics.note(where.file, line, reason)
         out: list[Event] = []
-        if decoded is None or not self._is_new(decoded):
+        if decoded is None or not self._is_new(decoded, where):
             return out
         at = self._at = self._time(decoded, where, line)
         if self._fork is not None:
@@ -340,11 +339,14 @@ class ClaudeCode(AgentReader):
         self._agents.resume(stored.agents)
         self._clock.resume(stored.clock)
 
-    def _is_new(self, line: ClaudeLine) -> bool:
+    def _skip(self, kind: str, where: Where) -> None:
+        self.kit.diagnostics.skip(self.name, self._version, kind[:60], where.file)
+
+    def _is_new(self, line: ClaudeLine, where: Where) -> bool:
         """Whether a line matters and was not read before."""
         if line.type != "assistant" and line.type != "user":
             if unknown := unknown_kind(line):
-                self.kit.diagnostics.skip(self.name, self._version, unknown[:60])
+                self._skip(unknown, where)
             if not matters(line):
                 return False
         if line.uuid and not self._seen.add(line.uuid):
@@ -437,6 +439,8 @@ class ClaudeCode(AgentReader):
             for block in content:
                 if block.type == "tool_use":
                     self._call(block, at, agent, where, number, out)
+                elif block.type not in PARTS:
+                    self._skip(block.type, where)
         if is_final(message):
             self._close(agent, out)
         if line.is_api_error_message:
@@ -466,6 +470,8 @@ class ClaudeCode(AgentReader):
                 if block.type == "tool_result":
                     answered = True
                     self._result(line, block, at, where, number, out)
+                elif block.type not in PARTS:
+                    self._skip(block.type, where)
         if answered:
             return
         if line.is_compact_summary:

@@ -249,6 +249,7 @@ class Codex(TranscriptReader):
 
     def _item(self, item: dict[str, Any], out: list[Event]) -> None:
         kind = text(item.get("type"))
+        self.check_parts(items(item.get("content")))
         if kind in _ACTS:
             add(self._turns.acts(self.agent), out)
         if kind in _LATE:

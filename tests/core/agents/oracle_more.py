@@ -58,7 +58,9 @@ def pi(path: Path) -> list[Count]:
         if message.get("role") == "user":
             count.prompts += 1
         if message.get("role") == "assistant":
-            calls |= {part["id"] for part in message["content"] if part["type"] == "toolCall"}
+            called = {part["id"] for part in message["content"] if part["type"] == "toolCall"}
+            calls |= called
+            results |= called if message.get("stopReason") in ("aborted", "error") else set()
         if message.get("role") == "toolResult":
             results.add(message["toolCallId"])
             said = json.dumps(message["content"])
