@@ -131,7 +131,11 @@ def _said(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
             {"version": "v1", "kind": "AssistantMessage", "data": {"content": [{"kind": "hologram"}]}},
             ["hologram"],
         ),
-        (DroidReader, {"type": "message", "timestamp": _AT, "message": _said("user", {"type": "hologram"})}, ["hologram"]),
+        (
+            DroidReader,
+            {"type": "message", "timestamp": _AT, "message": _said("user", {"type": "hologram"})},
+            ["hologram"],
+        ),
         (ChatReader, _said("user", {"type": "hologram"}), ["hologram"]),
         (CrushReader, {"table": "messages", **_CRUSH, "role": "critic", "parts": []}, ["role/critic"]),
         (
@@ -141,7 +145,11 @@ def _said(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             Codex,
-            {"timestamp": _AT, "type": "response_item", "payload": {"type": "message", **_said("user", {"type": "hologram"})}},
+            {
+                "timestamp": _AT,
+                "type": "response_item",
+                "payload": {"type": "message", **_said("user", {"type": "hologram"})},
+            },
             ["hologram"],
         ),
         (
@@ -151,7 +159,12 @@ def _said(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             ClaudeCode,
-            {"type": "assistant", "timestamp": _AT, "sessionId": "s", "message": _said("assistant", {"type": "hologram"})},
+            {
+                "type": "assistant",
+                "timestamp": _AT,
+                "sessionId": "s",
+                "message": _said("assistant", {"type": "hologram"}),
+            },
             ["hologram"],
         ),
     ],
