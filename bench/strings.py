@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = ("core", "tui", "themes", "sample_sessions", "sample_extension")
 _WORDS = re.compile(r"[A-Za-z]{2,}\W+[A-Za-z]{2,}")
+_TOML_PROSE = re.compile(r'^[^#"]*(?:"[^"]*"[^"]*)*"[^"]*[A-Za-z]{2,} [A-Za-z{]')  # A string of two words.
 _NOT_PROSE = re.compile(
     r"^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN|ATTACH|WITH)\b|\(\?|\\[sdwb]|</\w+>|[{;]\s*\n"
 )
@@ -26,6 +27,11 @@ def main(folders: list[str]) -> int:
                 print(f"\n# {path.relative_to(ROOT)}")
             for number, text in lines:
                 print(f"{number:5}  {text}")
+        for path in sorted((ROOT / folder).rglob("*.toml")):
+            print(f"\n# {path.relative_to(ROOT)}")
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if _TOML_PROSE.search(line):
+                    print(f"{number:5}  {line}")
         for path in sorted((ROOT / folder).rglob("*.md")):
             print(f"\n# {path.relative_to(ROOT)}\n{path.read_text(encoding='utf-8')}")
     return 0

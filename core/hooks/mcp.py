@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from core import __version__
@@ -13,14 +14,7 @@ from core.report.history import SessionHistory
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 Ask = Callable[[str, dict[str, Any]], Any]  # Asks the hook server; returns None if there is none.
 _LONGEST = 1_000_000
-_PATH = {"path": {"type": "string", "description": "a file or folder, as in the project"}}
-TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "my_state": ("The status of this session, its strongest axis, context and cost.", {}),
-    "why": ("Why it has this status, in one sentence.", {}),
-    "what_failed_before": ("What failed at a path in this session.", _PATH),
-    "notes": ("Recent notes on this session: similar episodes, files to look at, warnings.", {}),
-    "budget_left": ("The share of the budget that is left, and the way to compaction.", {}),
-}
+TOOLS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("mcp_tools.json").read_text("utf-8"))
 
 
 def serve(
@@ -66,9 +60,10 @@ def _answer(
     if method == "ping":
         return {}
     if method == "tools/list":
-        own = [_tool(name, sentence, properties, tuple(properties)) for name, (sentence, properties) in TOOLS.items()]
-        earlier = [_tool(name, *tool) for name, tool in HISTORY_TOOLS.items()] if history else []
-        return {"tools": [*own, *earlier]}
+        tools = {**TOOLS, **HISTORY_TOOLS} if history else TOOLS
+        return {
+            "tools": [{"name": name, **tool, "annotations": {"readOnlyHint": True}} for name, tool in tools.items()]
+        }
     if method == "tools/call":
         name, arguments = str(fields.get("name")), fields.get("arguments")
         arguments = arguments if isinstance(arguments, dict) else {}
@@ -77,11 +72,6 @@ def _answer(
             return _text(text, failed=failed)
         return _call_tool(name, arguments, ask, who)
     return None
-
-
-def _tool(name: str, sentence: str, properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(required)}
-    return {"name": name, "description": sentence, "inputSchema": schema, "annotations": {"readOnlyHint": True}}
 
 
 def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, str]) -> dict[str, Any] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,32 +29,10 @@ OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
     "pending": ("…", "quiet"),
 }
 
-# What each built-in method does, in words.
-METHOD_WORDS: dict[str, str] = {
-    "action_logger": "logged only",
-    "ask_person": "you should look",
-    "context_snapshot": "saved the context",
-    "engram_probe": "similar episode found",
-    "engram_probe_light": "found a similar moment",
-    "fatigue_warning": "warns: long stretch",
-    "frustration_alert": "warns: failures",
-    "future_probe": "asked what comes next",
-    "halt_alert": "warns: halt",
-    "loop_alert": "warns: loop",
-    "path_suggest": "suggested which files to read",
-    "push_reminder": "reminds: commit",
-}
-
-# What each signal says, in words.
-SIGNAL_WORDS: dict[str, str] = {
-    "flow_active": "flow begins",
-    "compound_frustration_seeking": "stuck and searching",
-    "frustration_spike": "frustration",
-    "seeking_spike": "seeking",
-    "uncertainty_spike": "uncertainty",
-    "confidence_sustained": "confidence",
-    "fatigue_rising": "fatigue",
-}
+# What marks say, by their kind and name; of marks without a name under `kind`.
+MARKS: dict[str, dict[str, dict[str, str]]] = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8"))
+METHOD_WORDS = {name: row["says"] for name, row in MARKS["method"].items()}
+SIGNAL_WORDS = {name: row["says"] for name, row in MARKS["signal"].items()}
 
 
 def kind_of(event: Event) -> str:

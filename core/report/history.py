@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.agents.registry import known_agents, make_kit
 from core.agents.words import NOTHING, WordReader, word_logs
@@ -30,52 +31,8 @@ LONGEST = 12_000  # Characters of one answer.
 _MOST_ROWS = 50
 _LONGEST_MESSAGE = 1_000
 
-_SESSION = {"session": {"type": "string", "description": "a session's id, or its beginning"}}
-
-
-class HistoryTool(NamedTuple):
-    """One question an agent may ask about earlier sessions."""
-
-    sentence: str
-    properties: dict[str, Any]
-    required: tuple[str, ...]
-
-
-TOOLS = {
-    "search_sessions": HistoryTool(
-        "Search the words of earlier sessions; returns session, time and the text around each match.",
-        {
-            "words": {"type": "string", "description": "words that must all occur"},
-            "limit": {"type": "integer", "description": "maximum number of matches, up to 50"},
-        },
-        ("words",),
-    ),
-    "list_sessions": HistoryTool(
-        "List the sessions of this project, newest first.",
-        {"limit": {"type": "integer", "description": "maximum number of sessions, up to 50"}},
-        (),
-    ),
-    "session_overview": HistoryTool(
-        "One session: what it was asked, did and failed at, how it ended, and its commits and checks.",
-        _SESSION,
-        ("session",),
-    ),
-    "session_messages": HistoryTool(
-        "The prompts, answers and calls of one session, by range of event numbers.",
-        {
-            **_SESSION,
-            "from": {"type": "integer", "description": "the first event, from 1"},
-            "to": {"type": "integer", "description": "the last event"},
-        },
-        ("session",),
-    ),
-    "session_changes": HistoryTool(
-        "The files one session changed; with `file`, the diff of that file.",
-        {**_SESSION, "file": {"type": "string", "description": "a path as the list names it"}},
-        ("session",),
-    ),
-    "session_cost": HistoryTool("The cost and tokens of one session.", _SESSION, ("session",)),
-}
+# The questions an agent may ask about earlier sessions, as the protocol lists its tools.
+TOOLS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("history_tools.json").read_text("utf-8"))
 
 
 class SessionHistory:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -20,61 +22,8 @@ class Key(NamedTuple):
     display: str | None = None
 
 
-# By the id that settings use to move a key, in the order help lists them.
 KEYS: dict[str, Key] = {
-    "play.toggle": Key("space", "play", "Play or pause; at the end of a session, play from the start"),
-    "play.back": Key("left", "step", "One event back; on a setting, decrease it", "←→"),
-    "play.on": Key("right", "step", "One event forward; on a setting, increase it", "←→"),
-    "play.start": Key("home", "start", "To the first event or row"),
-    "play.end": Key("end", "end", "To the last event or row; a live session is followed"),
-    "play.slower": Key("comma", "slower", "Play slower", ","),
-    "play.faster": Key("full_stop", "faster", "Play faster", "."),
-    "jump.next": Key("n", "problem", "To the next problem or question to you"),
-    "jump.previous": Key("N", "previous problem", "To the previous problem or question to you"),
-    "jump.failure": Key("x", "failure", "To the next failed call"),
-    "jump.failure_before": Key("X", "previous failure", "To the previous failed call"),
-    "jump.prompt": Key("p", "prompt", "To your next prompt"),
-    "jump.prompt_before": Key("P", "previous prompt", "To your previous prompt"),
-    "jump.difference": Key("right_square_bracket", "next change", "To the next edit or difference", "]"),
-    "show.changes": Key("c", "changes", "Files changed up to the playhead, with their diff"),
-    "show.transcript": Key("e", "transcript", "Everything that was asked, done and answered"),
-    "show.tuning": Key("t", "tune", "Thresholds, and what would have fired with others"),
-    "show.model": Key("m", "model", "The model: mind, governor, affect, response, branches"),
-    "show.fleet": Key("f", "fleet", "All sessions on this machine"),
-    "show.help": Key("question_mark", "help", "Keys and explanations", "?"),
-    "show.recap": Key("l", "recap", "Recap: what happened, and what came of it"),
-    "show.agents": Key("a", "agents", "Sub-agents: choose the agent to look at"),
-    "hand.next": Key("W", "next", "To the next session that needs you"),
-    "hand.steer": Key("s", "message", "Preview a message to the agent, and send it"),
-    "hand.resume": Key("R", "resume", "Go to the agent's terminal, or run the command that resumes it"),
-    "permit.once": Key("y", "allow", "Allow the call that waits for you, once"),
-    "permit.session": Key("Y", "always allow", "Allow this tool for the rest of the session"),
-    "permit.deny": Key("d", "deny", "Deny the call that waits, with a reason"),
-    "search": Key("slash", "search", "Search or filter what this screen shows; go to a time or event", "/"),
-    "find.words": Key("F", "find", "Search all sessions"),
-    "bookmark.add": Key("b", "bookmark", "Bookmark this moment, or a session to compare; again, remove the bookmark"),
-    "judge": Key("g", "good or bad", "Label the session good, then bad, then neither; on the bench, what fired"),
-    "words.hide": Key("h", "hide words", "Hide all text of the log, or show it"),
-    "timeline.closer": Key("plus,equals_sign", "zoom in", "Show a shorter part of the timeline", "+"),
-    "timeline.wider": Key("minus", "zoom out", "Show a longer part of the timeline", "-"),
-    "part.0": Key("0", "timeline", "Focus the timeline"),
-    **{f"part.{n}": Key(str(n), f"part {n}", f"Panel, tab or filter number {n}") for n in range(1, 7)},
-    "row.up": Key("up", "up", "Up", "↑↓"),
-    "row.down": Key("down", "down", "Down", "↑↓"),
-    "page.up": Key("pageup", "page up", "A page up; without a list, ten events back"),
-    "page.down": Key("pagedown", "page down", "A page down; without a list, ten events forward"),
-    "open": Key("enter", "open", "Open what is selected"),
-    "back": Key("escape", "back", "Close the innermost thing, then go back"),
-    "view": Key("v", "view", "Change how this is shown"),
-    "fold": Key("o", "expand", "Expand or collapse"),
-    "alone": Key("z", "zoom", "Show this panel alone, or with the others"),
-    "edit": Key("E", "edit", "Open the file in your editor"),
-    "tune.whatif": Key("w", "what if", "Switch between what happened and what would have happened"),
-    "tune.save": Key("S", "save", "Use or save the changed settings, or load a profile"),
-    "tune.undo": Key("u,ctrl+z", "undo", "Undo the last change of a setting"),
-    "tune.redo": Key("U,ctrl+y", "redo", "Redo the change that was undone"),
-    "tune.reset": Key("r", "reset", "Reset this setting or group"),
-    "quit": Key("q", "quit", "Leave nooscope"),
+    name: Key(*row) for name, row in tomllib.loads(Path(__file__).with_name("keys.toml").read_text("utf-8")).items()
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from core.engine.receptor.readings import FactsReading
-from core.engine.response.tables import OUTLOOK
+from core.engine.response.tables import OUTLOOK, OUTLOOK_WORDS
 from core.settings.response import OutlookSettings
 
 Stage = Literal["too early", "10", "15", "20", "end"]
@@ -36,51 +36,6 @@ _TROUBLES = {
 
 # From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
-
-# How each count is told: one, and any other number.
-_WORDS: dict[str, tuple[str, str]] = {
-    "actions": ("1 action so far", "{n} actions so far"),
-    "looks": ("1 file read or search made", "{n} files read or searches made"),
-    "tests": ("1 test run", "{n} test runs"),
-    "tests_passed": ("1 test run passed after a change", "{n} test runs passed after a change"),
-    "changes": ("1 edit of an existing file", "{n} edits of existing files"),
-    "changed_files": ("1 file changed", "{n} files changed"),
-    "failures": ("1 call failed", "{n} calls failed"),
-    "same_error": ("1 error seen before", "{n} errors seen before"),
-    "failed_edits": ("1 edit failed", "{n} edits failed"),
-    "failed_reads": ("1 read failed", "{n} reads failed"),
-    "rereads": ("1 file read again in vain", "{n} files read again in vain"),
-    "new_files": ("1 new file touched", "{n} new files touched"),
-    "checks_passed": ("1 edit checked and passed", "{n} edits checked and passed"),
-    "runs_since_change": ("1 command since the first change", "{n} commands since the first change"),
-    "edits_since_pass": ("1 edit since a command passed", "{n} edits since a command passed"),
-    "since_good_edit": ("1 action since a good edit", "{n} actions since a good edit"),
-    "since_change": ("1 action since the last change", "{n} actions since the last change"),
-    "since_run": ("1 action since a command", "{n} actions since a command"),
-    "failures_since_edit": ("1 failure since a good edit", "{n} failures since a good edit"),
-    "edits_recent": ("1 edit in the last ten actions", "{n} edits in the last ten actions"),
-    "words_of_checking": ("1 phrase of good runs", "{n} phrases of good runs"),
-    "words_of_doubt": ("1 phrase of failing runs", "{n} phrases of failing runs"),
-}
-
-_AGAINST = frozenset(
-    (
-        "failures",
-        "same_error",
-        "failed_edits",
-        "failed_reads",
-        "rereads",
-        "edits_since_pass",
-        "since_good_edit",
-        "since_change",
-        "since_run",
-        "failures_since_edit",
-        "words_of_doubt",
-    )
-)
-# Counts that by themselves speak against a run, or for it.
-_FOR = frozenset(("tests", "tests_passed", "checks_passed", "words_of_checking"))
-
 
 PHRASES = ("words_of_checking", "words_of_doubt")  # Counts of what the agent says.
 
@@ -132,6 +87,12 @@ class _Fit(NamedTuple):
     weights: tuple[float, ...]  # For the scaled count, its mean taken off.
     band: float
     usual: float = 0.0  # The mean shift of the sessions that a person labelled.
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    """How each count is told, and whether it speaks against a run or for it."""
+    return tomllib.loads(OUTLOOK_WORDS.decode())
 
 
 @cache
@@ -200,7 +161,7 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         above = scaled(name, number) - mean
         amount = weight * above
         if abs(amount) >= settings.telling and _follows(name, number, above, amount):
-            words = _WORDS[name][number != 1].format(n=number or "no")
+            words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no")
             than = "more" if above > 0.0 else "fewer"
             word = "worse" if amount > 0.0 else "better"
             reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
@@ -214,9 +175,10 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
 
 def _follows(name: str, number: int, above: float, amount: float) -> bool:
     """Whether a person can follow a reason; of a count that only corrects others the sign is wrong."""
-    if name in _AGAINST:
+    speaks = _words()[name].get("speaks")
+    if speaks == "against":
         return (above > 0.0) == (amount > 0.0)
-    if name in _FOR or not number:
+    if speaks == "for" or not number:
         return (above > 0.0) != (amount > 0.0)
     return True
 

@@ -55,7 +55,7 @@ def test_only_sessions_of_the_project_are_listed_and_found(home: Path) -> None:
 @pytest.mark.parametrize("session", ["other-session", "", "nobody"])
 def test_a_session_of_another_project_cannot_be_read(session: str, home: Path) -> None:
     for name in TOOLS:
-        if "session" in TOOLS[name].required:
+        if "session" in TOOLS[name]["inputSchema"]["required"]:
             text, failed = ask(home, name, session=session)
             assert failed and "begin with" in text
 

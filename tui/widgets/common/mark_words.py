@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from core.engine.governor import HALT_WORDS
-from core.engine.percept import SIGNALS, Axis
-from core.report.event_words import SIGNAL_WORDS, firing_words
+from core.engine.percept import AXES, SIGNALS, Axis
+from core.report.event_words import MARKS, SIGNAL_WORDS, firing_words
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 _STATE = ("•", "quiet")
 # The axis in whose colour a signal is drawn.
 SIGNAL_AXES: dict[str, Axis] = {
-    "flow_active": "flow",
-    "compound_frustration_seeking": "frustration",
-    "frustration_spike": "frustration",
-    "seeking_spike": "seeking",
-    "uncertainty_spike": "uncertainty",
-    "confidence_sustained": "confidence",
-    "fatigue_rising": "fatigue",
+    name: next(axis for axis in AXES if axis == row["axis"]) for name, row in MARKS["signal"].items()
 }
 _HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
@@ -69,42 +63,15 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
     return name.replace("_", " ")
 
 
-_ADVICE: dict[str, str] = {
-    "flow_active": "steady work; other signals are muted meanwhile",
-    "compound_frustration_seeking": "it may need information you have",
-    "frustration_spike": "look at the last failure (x)",
-    "seeking_spike": "reads and searches a lot without an edit",
-    "uncertainty_spike": "results contradict it: check what it assumes",
-    "confidence_sustained": "edits pass: good time to commit",
-    "fatigue_rising": "long session: a fresh start may help",
-}
-_METHOD_ADVICE: dict[str, str] = {
-    "action_logger": "logged only",
-    "ask_person": "you should look: several problems at once",
-    "context_snapshot": "added to its next prompt",
-    "engram_probe": "found a similar earlier episode",
-    "engram_probe_light": "found a similar earlier episode",
-    "fatigue_warning": "a fresh start may help",
-    "frustration_alert": "look at the last failure (x)",
-    "future_probe": "logged only",
-    "halt_alert": "more effort does not help (m, 2)",
-    "loop_alert": "tell it what to try instead (s)",
-    "path_suggest": "suggested which files to read",
-    "push_reminder": "edits pass: good time to commit",
-}
-_KIND_ADVICE: dict[str, str] = {
-    "halt": "more effort does not help; m, 2 shows the budgets",
-    "quarantine": "m, 3 shows which fields left their bounds",
-    "compaction": "the context was summarised: check that it kept what you asked for",
-    "shift": "the work moved to other files; 3 shows where",
-}
+def _advice(kind: str, name: str) -> str:
+    return MARKS[kind].get(name, {}).get("advice", "")
 
 
 def mark_reason(mark: Mark, timeline: Timeline) -> str:
     """Say in one line what caused a mark, and what to do."""
     if mark.kind == "method":
         return _trigger(mark, timeline)
-    advice = _ADVICE.get(mark.name, "") if mark.kind == "signal" else _KIND_ADVICE.get(mark.kind, "")
+    advice = _advice("signal", mark.name) if mark.kind == "signal" else _advice("kind", mark.kind)
     axis = SIGNAL_AXES.get(mark.name) if mark.kind == "signal" else None
     track = timeline.tracks.get(mark.agent)
     row = -1 if track is None else track.row(mark.place)
@@ -122,7 +89,7 @@ def _trigger(mark: Mark, timeline: Timeline) -> str:
         if one.kind == "signal" and one.agent == mark.agent
     ]
     because = f"answers {' and '.join(dict.fromkeys(inputs))}" if inputs else ""
-    return " · ".join(part for part in (_METHOD_ADVICE.get(mark.name, ""), because, "m, 4: its text") if part)
+    return " · ".join(part for part in (_advice("method", mark.name), because, "m, 4: its text") if part)
 
 
 def mark_amount(mark: Mark) -> str:

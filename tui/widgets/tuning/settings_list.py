@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from textual import events
@@ -106,33 +108,7 @@ def _valued(label: str, knob: Tunable, value: Any, width: int, used: int, *, her
 Listing = Literal["common", "all", "changed"]  # Which settings are listed.
 
 # The thresholds people ask for, each as a sentence with its value.
-COMMON: dict[str, str] = {
-    "receptor.ambient.offset.frustration": "frustration fires {} above normal",
-    "receptor.ambient.offset.seeking": "seeking fires {} above normal",
-    "receptor.ambient.offset.uncertainty": "uncertainty fires {} above normal",
-    "receptor.ambient.offset.fatigue": "fatigue fires {} above normal",
-    "receptor.ambient.offset.confidence": "confidence fires {} above normal",
-    "receptor.ambient.offset.flow": "flow fires {} above normal",
-    "receptor.flow.failures": "no flow while {} of the commands fail",
-    "receptor.meta.stuck_frustration": "stuck: frustration above {}",
-    "receptor.meta.stuck_failures": "stuck: {} failures in a row",
-    "receptor.meta.deep_flow": "deep work: flow above {}",
-    "receptor.commander.trial_failures": "trial and error: {} of the commands fail",
-    "receptor.commander.trial_alternations": "trial and error: {} edit-run changes",
-    "response.loops.repeat.times": "loop: the same call {} times in a row",
-    "response.loops.repeat.rounds": "loop: a round of calls {} times",
-    "response.loops.failing.times": "loop: {} failures, no good edit or check",
-    "response.loops.retest.times": "loop: it fails {} times despite edits",
-    "response.loops.oscillation.flips": "loop: an edit undone or redone {} times",
-    "response.loops.rework.times": "loop: files edited again {} times, failing",
-    "response.loops.stalled.times": "loop: {} of the last calls bring nothing new",
-    "response.loops.cooldown": "the same loop is reported again after {}",
-    "response.notices.idle": "an agent has stopped after {} of silence",
-    "mind.wakeups.context_full.least": "the context counts as full at {}",
-    "mind.sleep.threshold": "a dream is due at a sleep load of {}",
-    "screen.cost.budget": "a day may cost {} (0: no limit)",
-}
-
+COMMON: dict[str, str] = tomllib.loads(Path(__file__).with_name("first_page.toml").read_text("utf-8"))
 FIRST = next(iter(COMMON))  # Where the cursor begins.
 
 

@@ -6,3 +6,4 @@ from pkgutil import get_data
 
 RECEPTOR_RULES = get_data(__name__, "receptor-rules.json") or b""
 OUTLOOK = get_data(__name__, "outlook.toml") or b""
+OUTLOOK_WORDS = get_data(__name__, "outlook-words.toml") or b""
