@@ -18,7 +18,7 @@ from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.registry import make_kit
 from core.engine.response.loops import DETECTORS, LoopDetector
 from core.settings import Settings
-from core.settings.loops import DetectorName, LoopSettings
+from core.settings.response import DetectorName, LoopSettings
 from core.timeline.evaluation import Bools, Floats
 
 RESULTS = Path(__file__).with_name("loops.json")

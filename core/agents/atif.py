@@ -10,9 +10,9 @@ from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, add, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
 from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, Event, SessionEnd, ToolUse
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.redact.values import redact_name
-from core.logs.times import seconds
 
 VERSION = "ATIF-v1."
 _FAILED = frozenset(("failure", "failed", "error", "timeout"))

@@ -13,12 +13,12 @@ from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import Compaction, Event, ToolUse, Where
+from core.logs.decoding import seconds
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, display_title
 from core.logs.log_files import is_file, read_log
 from core.logs.redact.values import redact_name
-from core.logs.times import seconds
 
 _COMPACTED = frozenset(("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction"))
 _FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))

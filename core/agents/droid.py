@@ -9,10 +9,10 @@ from core.agents.reader import LateReader
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import speech
 from core.events import Event, Where
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
-from core.logs.times import seconds
 
 
 class DroidLinks(LinkReader):

@@ -11,13 +11,13 @@ from core.agents.models import CALLING, WORDLESS, failed_turn
 from core.agents.reader import TranscriptReader, add
 from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
 from core.events import AgentStart, Event, ToolUse, Where
+from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import head
 from core.logs.links import NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.log_files import is_folder
 from core.logs.records import Log, Record
-from core.logs.times import seconds
 
 _REMEMBERED = 65_536  # Messages a rewind can lead back to.
 

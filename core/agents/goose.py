@@ -17,10 +17,10 @@ from core.agents.values import TokenCounts, attached_to, table, text, token_coun
 from core.engine.values import fingerprint
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.log_files import is_file
-from core.logs.times import seconds
 
 _SESSION = (
     *("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at"),

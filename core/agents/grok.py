@@ -11,8 +11,8 @@ from core.agents.reader import STEP, read_result, sidecar
 from core.agents.tables import known_words
 from core.agents.values import amount, table, text, whole_number, words
 from core.events import Event
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
-from core.logs.times import seconds
 
 _TICKS = 1e10  # Units of its costs in a dollar.
 _OWN = "_x.ai/"

@@ -10,9 +10,9 @@ from core.agents.reader import NO_TOKENS, TranscriptReader, add, holds_table, re
 from core.agents.values import TokenCounts, amount, decode_inner, items, table, text, token_counts, words
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.times import seconds
 
 # Sources of coding work; the same table contains chats of messengers and timed jobs.
 _CODING = ("cli", "tui", "subagent", "")

@@ -9,8 +9,8 @@ from core.agents.calls import Result
 from core.agents.reader import STEP, RunReader, add, untimed
 from core.agents.values import amount, beyond, chat_tokens, code, table, text, words
 from core.events import Event, Turn, Where
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
-from core.logs.times import seconds
 
 _FENCED = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
 _RETURNED = re.compile(r"<returncode>\s*(-?\d{1,9})\s*</returncode>")

@@ -10,9 +10,9 @@ from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader, sidecar
 from core.agents.values import amount, table, text, token_counts, words
 from core.events import Event
+from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_file
-from core.logs.times import seconds
 
 MESSAGES = "messages.jsonl"
 _EXIT = re.compile(r"(?:Return code|returncode): (-?\d{1,9})")

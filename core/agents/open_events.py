@@ -12,9 +12,9 @@ from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Turn, Where
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.session import identity
-from core.logs.times import seconds
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}
 # Fingerprints, written as hexadecimal text because many JSON readers lose digits of large numbers.

@@ -11,9 +11,9 @@ from core.agents.reader import holds_table
 from core.agents.values import table
 from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, reading, select
+from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.times import seconds
 
 # Where it keeps its sessions, under the names it has had.
 FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")

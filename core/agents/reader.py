@@ -33,10 +33,10 @@ from core.events import (
     Where,
 )
 from core.logs.database import MAGIC, reading, tables
+from core.logs.decoding import seconds
 from core.logs.format import PausingReader, Sample
 from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
-from core.logs.times import seconds
 
 PARTS = known_words("parts")
 STEP = 10.0  # Seconds between two steps of a log without times.

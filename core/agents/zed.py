@@ -11,10 +11,10 @@ from core.agents.reader import TranscriptReader, add, holds_table
 from core.agents.values import TokenCounts, items, table, text, token_counts, words
 from core.events import Event, Where
 from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
+from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
 from core.logs.lines import unpacked
-from core.logs.times import seconds
 
 _ROW = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
 _EVENT = 2_000  # Bytes that an event takes up in a thread, by and large.

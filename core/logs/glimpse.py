@@ -10,12 +10,11 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from core.logs.agent import Location
-from core.logs.decoding import decoded
+from core.logs.decoding import decoded, seconds
 from core.logs.lines import head, is_packed, open_unpacked, read_bytes
 from core.logs.records import Log, document, members, stem
 from core.logs.redact.values import one_line, redact_name
 from core.logs.session import LogSession
-from core.logs.times import seconds
 from core.safe_text import strip_colours
 
 EXACT = 4 * 1024 * 1024  # Logs of at most so many bytes may be looked through whole.

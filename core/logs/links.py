@@ -11,13 +11,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.events import MAIN, Where
-from core.logs.decoding import FAULTS, decoded
+from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.finder import Finder
 from core.logs.format import Kit
 from core.logs.lines import glued_objects
 from core.logs.records import Log, Record, reason, records
 from core.logs.session import LogSession
-from core.logs.times import seconds
 from core.settings.logs import LineSettings
 
 NOTHING = Raw(b"null")  # A field that is not there.

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from core.agents.values import decode, table, text
 from core.agents.words import WordReader, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
+from core.logs.decoding import seconds
 from core.logs.format import Diagnostics, Kit
 from core.logs.links import links
 from core.logs.redact.text import redact
 from core.logs.session import LogSession
-from core.logs.times import seconds
 from core.report.changes import FileChange, SessionChanges, rewinds_of
 from core.report.conversation import ConversationTree
 from core.report.formatting import count, plain

@@ -23,7 +23,7 @@ from core.folders import learned_settings_file
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from core.settings.loops import DetectorName, LoopSettings
+from core.settings.response import DetectorName, LoopSettings
 from core.store import atomic
 from core.store.kept_events import reading_kit
 from core.store.labels import Labels, SessionLabel, all_labels

@@ -24,7 +24,7 @@ from tui.cli import main
 from tui.draw.line import Line
 from tui.feed.view import View
 from tui.widgets.common.card import Card
-from tui.widgets.model.extensions import guarded_card
+from tui.widgets.model.agents import guarded_card
 
 
 class Strict(Extension):

@@ -9,8 +9,7 @@ from textual.widget import Widget
 from tui.feed.messages import SelectAgent
 from tui.screens.board import Board, CardBoard, CardScroll
 from tui.widgets.common.card import Card, CardColumns
-from tui.widgets.model.agents import AgentList
-from tui.widgets.model.extensions import ExtensionCard, installed_cards
+from tui.widgets.model.agents import AgentList, ExtensionCard, installed_cards
 
 
 class AgentsScreen(Board):

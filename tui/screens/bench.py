@@ -33,8 +33,7 @@ from tui.screens.bench_effects import Effects, Labelled, save_labels
 from tui.screens.board import Board
 from tui.screens.profiles import SaveAnswer, SaveScreen, save_draft
 from tui.widgets.common.dialog import EntryLine
-from tui.widgets.tuning.setting_details import DetailsContent, SettingDetails
-from tui.widgets.tuning.settings_list import Listing, SettingsList
+from tui.widgets.tuning.settings_list import DetailsContent, Listing, SettingDetails, SettingsList
 
 # The keys of the bench, in the order of the line of keys.
 BENCH_KEYS: list[BindingType] = [

@@ -20,7 +20,6 @@ from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.card import Card, CardColumns
 from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.header import StatusHeader
@@ -28,6 +27,16 @@ from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
+
+WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
+HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
+
+
+def classes_for(width: int, height: int) -> str:
+    """Return the classes of a screen of a size, for a screen that needs them from the start."""
+    sides = (width, WIDTHS), (height, HEIGHTS)
+    return " ".join(max(step for step in steps if step[0] <= side)[1] for side, steps in sides)
+
 
 ZOOMED = {"zoom": "all panels"}  # What the action of the keys that zoom is called while a panel is alone.
 

@@ -23,7 +23,7 @@ from core.settings import Settings
 from tui.draw.line import Line, fit, joined_cells, overlaid, wrapped
 from tui.feed.messages import OpenSession
 from tui.keys import bind
-from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.scroller import TextPage

@@ -29,7 +29,7 @@ from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, CompareSessions, Failed, Latest, OpenSession
 from tui.keys import PERMIT_KEYS, bind
 from tui.screens.at_hand import judge_session, resume
-from tui.screens.breakpoints import HEIGHTS, WIDTHS
+from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.dialog import EntryLine, LeftOnce
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.detail import fleet_title, session_detail

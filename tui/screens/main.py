@@ -23,7 +23,7 @@ from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.breakpoints import HEIGHTS, WIDTHS, classes_for
+from tui.screens.board import HEIGHTS, WIDTHS, classes_for
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip

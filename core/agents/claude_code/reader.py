@@ -48,14 +48,13 @@ from core.agents.reader import FAR, PARTS, AgentReader, ClockState, LogClock, ad
 from core.agents.values import SeenIds, is_secret, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
-from core.logs.decoding import FAULTS, decoded
+from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import glued_objects
 from core.logs.links import LONGEST_LABEL, Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text, is_true
 from core.logs.records import Record
 from core.logs.redact.values import one_line
-from core.logs.times import seconds
 
 STARTERS = frozenset(("Task", "Agent"))  # Tools that start a sub-agent.
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every result.

@@ -13,9 +13,9 @@ from core.agents.reader import TranscriptReader, add, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, table, text, token_counts, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
-from core.logs.times import seconds
 
 _REFUSED = re.compile(r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE)
 _TIMED_OUT = re.compile(r"terminated command after exceeding timeout")

@@ -22,8 +22,8 @@ from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untol
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, beyond, chat_tokens, code, items, table, text, whole_number, words
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
+from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
-from core.logs.times import seconds
 
 # Signs of failure in results without an exit code.
 _SILENT_FAILURE = re.compile(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, get_args
 from core.engine.state import KeptField, Stateful, byte_queue, custom, each, keyed, mapped, plain_list, queued, through
 from core.engine.values import Value
 from core.events import Event, Prompt, ToolUse, Turn
-from core.settings.loops import (
+from core.settings.response import (
     DetectorName,
     FailingSettings,
     LoopSettings,

@@ -16,10 +16,10 @@ from core.live.fleet.member import Member
 from core.live.fleet.order import VIEWS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
+from core.logs.decoding import seconds
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import read_session
-from core.logs.times import seconds
 from core.settings import Settings
 from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded
 from tests.core.logs.log_lines import gemini

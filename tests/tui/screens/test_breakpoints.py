@@ -11,7 +11,7 @@ from core.settings.screen import ScreenSettings
 from tests.tui.conftest import until
 from tests.tui.screen_app import recorded
 from tests.tui.still_app import Observatory
-from tui.screens.breakpoints import classes_for
+from tui.screens.board import classes_for
 from tui.screens.main import PANELS, MainScreen
 
 

@@ -16,8 +16,7 @@ from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, Seek
 from tui.screens.profiles import SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
-from tui.widgets.tuning.setting_details import SettingDetails
-from tui.widgets.tuning.settings_list import COMMON, FIRST, SettingsList
+from tui.widgets.tuning.settings_list import COMMON, FIRST, SettingDetails, SettingsList
 from tui.widgets.tuning.sweep_chart import SweepChart
 
 SIZE = (120, 40)

@@ -15,8 +15,7 @@ from tests.tui.screens.test_tuning import choose
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.tuning.setting_details import SettingDetails
-from tui.widgets.tuning.settings_list import SettingsList
+from tui.widgets.tuning.settings_list import SettingDetails, SettingsList
 
 SIZE = (120, 40)
 TOOLS = "response.loops.tools"

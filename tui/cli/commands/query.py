@@ -25,7 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
-    from core.extras.batch.query import ask
+    from core.extras.batch.dataset import ask
 
     if args.list:
         return _list()
@@ -42,7 +42,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from core.extras.batch.query import QUESTIONS
+    from core.extras.batch.dataset import QUESTIONS
     from core.extras.batch.shares import PARTITIONS, TABLES
 
     for name, question in QUESTIONS.items():

@@ -6,13 +6,12 @@ import pytest
 from blake3 import blake3
 
 from core.engine.affect import Affect, describe_entry
-from core.engine.affect.affect import Quarantine
+from core.engine.affect.affect import FORGOTTEN, Noise, Quarantine, Stabiliser, Updater
 from core.engine.affect.contagion import Emission, Exposure, Zone
 from core.engine.affect.fields import control_fields
 from core.engine.affect.lineage import CEILING, CONTAGION, FLOOR, RATE, LineageEntry, verify
 from core.engine.affect.observations import NOVELTY, PRESSURE, SUCCESS, UNCERTAINTY, Observer
 from core.engine.affect.policy import _choice_words
-from core.engine.affect.update import FORGOTTEN, Noise, Stabiliser, Updater
 from core.engine.society.society import Commons, Peer
 from core.events import Event, Prompt, ToolUse, Turn
 from core.settings.affect import (

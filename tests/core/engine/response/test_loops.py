@@ -20,7 +20,7 @@ from core.events import Event, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings.group import Invalid
-from core.settings.loops import DetectorName, LoopSettings
+from core.settings.response import DetectorName, LoopSettings
 from tests.core.engine.response.loop_events import edit, failure, grep, poll, prompt, read, shell, timed, turn
 
 FAILS = failure("pytest", "1 failed")

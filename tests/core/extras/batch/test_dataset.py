@@ -15,8 +15,7 @@ import pytest
 from bench.claude import write_log
 from core.agents.registry import make_kit
 from core.errors import UsageError
-from core.extras.batch.dataset import cluster, done_by
-from core.extras.batch.query import QUESTIONS, ask
+from core.extras.batch.dataset import QUESTIONS, ask, cluster, done_by
 from core.extras.batch.shares import PARTITIONS, SHARES, TABLES, Share, Written, shares, write_share
 from core.logs.finder import sessions
 from core.settings import Settings
