@@ -1,4 +1,4 @@
-"""The folder of a dataset: what it was made from, its shares, put in place one by one."""
+"""The folder of a dataset: what it was made from, its shares, and questions about it in SQL or by name."""
 
 from __future__ import annotations
 

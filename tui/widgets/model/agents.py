@@ -1,4 +1,4 @@
-"""Every agent of a session in two lines: task, status and cost, and below what it did last."""
+"""Every agent of a session in two lines, and the extensions in use."""
 
 from __future__ import annotations
 

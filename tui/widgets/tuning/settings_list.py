@@ -1,4 +1,4 @@
-"""Every setting in a list: its value on a slider, what is changed, and the rows of its tables."""
+"""Every setting in a list, with its value on a slider, and the details of the chosen one."""
 
 from __future__ import annotations
 
