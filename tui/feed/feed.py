@@ -29,21 +29,8 @@ from core.timeline.branch import check_commit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
+from tui.feed import messages
 from tui.feed.film import Film, ending, subject_of
-from tui.feed.messages import (
-    Applied,
-    Apply,
-    Arrived,
-    Changed,
-    Failed,
-    HooksTold,
-    PreviewSteer,
-    ReadWords,
-    RemoveBookmark,
-    SetBookmark,
-    ShowWhatIf,
-    SteerPreviewed,
-)
 from tui.feed.view import View
 from tui.feed.viewpoint import Playhead, Shelf, Viewpoint
 
@@ -111,7 +98,7 @@ class WordsAtPlayhead:
     """Knows whether words may be shown and whether a panel in sight shows them."""
 
     def __init__(self) -> None:
-        self.wanted = ReadWords(shown=True, watched=False)
+        self.wanted = messages.ReadWords(shown=True, watched=False)
         self._now = NowReader()
 
     def put_into(
@@ -245,7 +232,7 @@ class Feed:
                 self._viewpoint.navigator.save(time.monotonic())
                 self._complain(driver)
         except NooscopeError as error:
-            self._post(Failed(str(error), fatal=True))
+            self._post(messages.Failed(str(error), fatal=True))
         finally:
             if not self._head.loading:
                 self._shelf.leave(len(self._film))
@@ -258,7 +245,7 @@ class Feed:
 
     def _complain(self, driver: Driver) -> None:
         for problem in driver.problems():
-            self._post(Failed(problem))
+            self._post(messages.Failed(problem))
 
     def _film_of(self, timeline: Timeline, source: Source | None) -> Film:
         session = None if source is None else source.session
@@ -290,7 +277,7 @@ class Feed:
             for event in end.timeline.events:
                 last.grow(event.at)
             self._ending = replace(end.view(last, MAIN, None), loading=0.0, status=self._unread())
-            self._post(Arrived(self._ending, end.timeline, self))
+            self._post(messages.Arrived(self._ending, end.timeline, self))
             self._seen.wait(_FIRST)
         if not source.behind:
             self._loaded(source)
@@ -310,16 +297,16 @@ class Feed:
         try:
             request = self._asked.get(timeout=patience) if patience != 0.0 else self._asked.get_nowait()
             while True:
-                if isinstance(request, Changed):
+                if isinstance(request, messages.Changed):
                     source.look()
-                elif isinstance(request, HooksTold):
+                elif isinstance(request, messages.HooksTold):
                     self._hooks_told = self._pace.due = True
-                elif isinstance(request, PreviewSteer):
+                elif isinstance(request, messages.PreviewSteer):
                     from core.report.conversation import steer_preview
 
                     effect = steer_preview(self._film.timeline, request.words)
-                    self._post(SteerPreviewed(request.words, request.asker, effect))
-                elif isinstance(request, ReadWords):
+                    self._post(messages.SteerPreviewed(request.words, request.asker, effect))
+                elif isinstance(request, messages.ReadWords):
                     self._words.wanted = request
                     self._pace.ask()
                 elif request is not None:
@@ -344,11 +331,11 @@ class Feed:
     def _answer(self, request: Message) -> None:
         self._viewpoint.answer(self._visible.timeline, request)
         match request:
-            case ShowWhatIf():
+            case messages.ShowWhatIf():
                 self._other = None if request.settings is None else self._run_under(request.settings)
-            case Apply():
+            case messages.Apply():
                 self._apply(request)
-            case SetBookmark() | RemoveBookmark():
+            case messages.SetBookmark() | messages.RemoveBookmark():
                 self._shelf.answer(self._film.timeline, request)
 
     def _run_under(self, settings: Settings) -> Film:
@@ -359,21 +346,21 @@ class Feed:
         source = None if self._driver is None else self._driver.source
         return self._film_of(timeline, source)
 
-    def _apply(self, request: Apply) -> None:
+    def _apply(self, request: messages.Apply) -> None:
         """Let other settings hold from here on."""
         settings = request.settings
         if request.tried is not None:
             try:
                 check_commit(self._film.timeline, request.tried)
             except StateError as error:
-                self._post(Failed(str(error)))
+                self._post(messages.Failed(str(error)))
                 return
         self._settings = settings
         self._other = None
         self._pace.settings = settings.screen
         if self._driver is not None:
             self._driver.apply(settings)
-        self._post(Applied(request))
+        self._post(messages.Applied(request))
 
     def _read(self, driver: Driver) -> None:
         source = driver.source
@@ -430,7 +417,7 @@ class Feed:
             if self._watcher is None:
                 from core.live.source import Watcher
 
-                self._watcher = Watcher(lambda: self._asked.put(Changed()), self._settings.ingest.follow)
+                self._watcher = Watcher(lambda: self._asked.put(messages.Changed()), self._settings.ingest.follow)
             self._watcher.watch(source.folders())
             if trouble := self._watcher.trouble():
                 self._notice, self._pace.due = trouble, True
@@ -467,7 +454,7 @@ class Feed:
             return
         loading = source.share if self._head.loading else None
         if self._ending is not None:
-            self._post(Arrived(replace(self._ending, loading=loading), feed=self))
+            self._post(messages.Arrived(replace(self._ending, loading=loading), feed=self))
             self._wait_for_first(source)
             return
         behind = self._behind(source, now) if loading is None else 0
@@ -494,7 +481,7 @@ class Feed:
             narrator=self._settings.narrator.on,
             what_if=self._other is not None,
         )
-        self._post(Arrived(view, self._visible.timeline, self))
+        self._post(messages.Arrived(view, self._visible.timeline, self))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:

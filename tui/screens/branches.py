@@ -17,16 +17,8 @@ from core.errors import NooscopeError
 from core.events import MAIN
 from core.logs.finder import sessions
 from core.logs.links import session_links
+from core.report import conversation
 from core.report.chrono import ChronoNav
-from core.report.conversation import (
-    ConversationTree,
-    applied_changes,
-    applied_lines,
-    changed_since_last_reading,
-    conversation_lines,
-    dream_lines,
-    steer_lines,
-)
 from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
@@ -67,7 +59,7 @@ class BranchScreen(ModelTab):
         super().__init__(settings)
         self._told: dict[str, list[str]] = {}
         self._copy: Timeline | None = None
-        self._tree: ConversationTree | None = None
+        self._tree: conversation.ConversationTree | None = None
         self._seed = 1
         self._begun = False
 
@@ -107,7 +99,7 @@ class BranchScreen(ModelTab):
                 return
             self._copy = copy
             start = copy.events[0].at
-            self._tell("applied", lambda: applied_lines(applied_changes(copy), start))
+            self._tell("applied", lambda: conversation.applied_lines(conversation.applied_changes(copy), start))
             self._dream(copy)
 
         self.run_worker(work, name="branches", group="branches", thread=True, exclusive=True)
@@ -116,7 +108,7 @@ class BranchScreen(ModelTab):
         branch = dream(copy, self._seed)
         if _grown(branch):
             acceptance = copy.society.engine(MAIN).affect.modulation.mutation_acceptance
-            self._tell("dream", lambda: dream_lines(branch, acceptance))
+            self._tell("dream", lambda: conversation.dream_lines(branch, acceptance))
 
     def _tell(self, section: str, make: Callable[[], list[str]]) -> None:
         try:
@@ -141,8 +133,8 @@ class BranchScreen(ModelTab):
         chosen = [one for one in matches if not session or one.id == session] or matches
         if not chosen:
             return ["the log is gone"]
-        self._tree = tree = ConversationTree(session_links(chosen[0], kit))
-        return conversation_lines(tree, changed_since_last_reading(tree, chosen[0].path))
+        self._tree = tree = conversation.ConversationTree(session_links(chosen[0], kit))
+        return conversation.conversation_lines(tree, conversation.changed_since_last_reading(tree, chosen[0].path))
 
     def action_dream(self) -> None:
         """Recombine the past with the next seed."""
@@ -197,7 +189,7 @@ class BranchScreen(ModelTab):
         def work() -> None:
             branch = pre_steer(copy, words, place)
             if _grown(branch):
-                self._tell("steer", lambda: steer_lines(branch))
+                self._tell("steer", lambda: conversation.steer_lines(branch))
 
         self.run_worker(work, name="steer", group="steer", thread=True, exclusive=True)
 

@@ -9,36 +9,20 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from core.errors import PolicyError
-from core.settings.affect import (
-    AffectSettings,
-    AmbiguitySettings,
-    ContagionSettings,
-    CooperationSettings,
-    EscalationSettings,
-    HysteresisSettings,
-    InheritanceSettings,
-    ModulationSettings,
-    NoiseSettings,
-    NoveltySettings,
-    PersistenceSettings,
-    QuarantineSettings,
-    RiskSettings,
-    StabilitySettings,
-    UncertaintySettings,
-)
+from core.settings import affect
 from core.settings.group import Group, Invalid, Spec, Tunable, fields_of, walk_tunables
 
 
 class FieldsPolicy(Group):
     """The control fields a policy governs; one left out stays as the settings have it."""
 
-    uncertainty_sensitivity: UncertaintySettings | None = None
-    ambiguity_tolerance: AmbiguitySettings | None = None
-    novelty_appetite: NoveltySettings | None = None
-    persistence: PersistenceSettings | None = None
-    escalation: EscalationSettings | None = None
-    risk_sensitivity: RiskSettings | None = None
-    cooperation: CooperationSettings | None = None
+    uncertainty_sensitivity: affect.UncertaintySettings | None = None
+    ambiguity_tolerance: affect.AmbiguitySettings | None = None
+    novelty_appetite: affect.NoveltySettings | None = None
+    persistence: affect.PersistenceSettings | None = None
+    escalation: affect.EscalationSettings | None = None
+    risk_sensitivity: affect.RiskSettings | None = None
+    cooperation: affect.CooperationSettings | None = None
 
 
 class Policy(Group):
@@ -46,15 +30,15 @@ class Policy(Group):
 
     name: Annotated[str, Spec(min_length=1, max_length=80)] = "built-in"
     fields: FieldsPolicy = FieldsPolicy()
-    hysteresis: HysteresisSettings | None = None
-    stability: StabilitySettings | None = None
-    quarantine: QuarantineSettings | None = None
-    contagion: ContagionSettings | None = None
-    inheritance: InheritanceSettings | None = None
-    modulation: ModulationSettings | None = None
-    noise: NoiseSettings | None = None
+    hysteresis: affect.HysteresisSettings | None = None
+    stability: affect.StabilitySettings | None = None
+    quarantine: affect.QuarantineSettings | None = None
+    contagion: affect.ContagionSettings | None = None
+    inheritance: affect.InheritanceSettings | None = None
+    modulation: affect.ModulationSettings | None = None
+    noise: affect.NoiseSettings | None = None
 
-    def over(self, settings: AffectSettings) -> AffectSettings:
+    def over(self, settings: affect.AffectSettings) -> affect.AffectSettings:
         """The settings with every part this policy names replaced by the policy's."""
         parts = _parts(self)
         del parts["name"]
@@ -91,7 +75,7 @@ def _sentence(place: tuple[int | str, ...], kind: str, value: object) -> str:
         return f"{path} is unknown; available: {_choice_words(_names_beside(words[:-1]))}"
     if path == "name":
         return f"name is {value!r}; it must be text of 1 to 80 characters"
-    tunables = {entry.name: entry for entry in walk_tunables(AffectSettings)}
+    tunables = {entry.name: entry for entry in walk_tunables(affect.AffectSettings)}
     if path in tunables:
         return f"{path} is {value!r}; it must be {_allowed_words(tunables[path], words[-1])}"
     return f"{path} is {value!r}; it must be a table with {_choice_words(_names_beside(words))}"

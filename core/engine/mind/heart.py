@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from core.engine.mind import fabric
 from core.engine.mind.clock import Clock, Ticks
 from core.engine.mind.cortical import SEVERITY, CorticalState, Mood, Regime, Tier, Vitality, unpack
 from core.engine.mind.episodes import Episodes
-from core.engine.mind.fabric import (
-    AccuracyTurned,
-    AffectUpdated,
-    Dreamt,
-    EpisodeEnded,
-    Fabric,
-    MindEvent,
-    ModeChanged,
-    PhaseChanged,
-    Regulated,
-    SleepDue,
-    SnapshotAsked,
-    Ticked,
-    TicksDropped,
-    VitalityUpdated,
-)
 from core.engine.mind.forecast import Forecast
 from core.engine.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
 from core.engine.mind.metrics import Metrics, TickKind, TickRow
@@ -179,7 +164,7 @@ class Heart(Stateful):
         self.forecast = Forecast(settings.forecast)
         self.tiers = Tiers(settings.tiers)
         self.episodes = Episodes(settings.episodes)
-        self.fabric = Fabric(settings.fabric)
+        self.fabric = fabric.Fabric(settings.fabric)
         self.metrics = Metrics(settings.metrics, seed, agent)
         self._pending = settings.clock.pending
         self._axes = _NO_AXES
@@ -198,7 +183,7 @@ class Heart(Stateful):
         self.urgency = 0.0  # The greatest since the last gamma tick.
         self.dropped = 0
         self.rows: tuple[TickRow, ...] = ()
-        self.news: tuple[MindEvent, ...] = ()
+        self.news: tuple[fabric.MindEvent, ...] = ()
         self.corrections: tuple[Correction, ...] = ()
         self.dreamt: Dream | None = None
         self.sleep.set_mode(self.homeostasis.intensive)
@@ -237,9 +222,9 @@ class Heart(Stateful):
 
     def _set_executing(self, executing: bool) -> None:
         self.executing = executing
-        self.emit(ModeChanged(self.at, executing))
+        self.emit(fabric.ModeChanged(self.at, executing))
 
-    def emit(self, event: MindEvent) -> None:
+    def emit(self, event: fabric.MindEvent) -> None:
         """Put an event of the mind's own on the fabric and in this step's news."""
         self.fabric.emit(event)
         self.news = (*self.news, event)
@@ -258,7 +243,7 @@ class Heart(Stateful):
     def _drop_ticks(self, ticks: int) -> None:
         if ticks > 0:
             self.dropped += ticks
-            self.fabric.emit(TicksDropped(self.at, ticks))
+            self.fabric.emit(fabric.TicksDropped(self.at, ticks))
 
     def _gamma(self, count: int, kind: TickKind) -> None:
         mood, now = self.mood, self.now
@@ -277,10 +262,10 @@ class Heart(Stateful):
         vitality, at = self.vitality, self.at
         trend, accuracy = self.forecast.trend, self.forecast.accuracy
         if trend != self.state.trend:
-            self.fabric.emit(AccuracyTurned(at, trend, accuracy))
+            self.fabric.emit(fabric.AccuracyTurned(at, trend, accuracy))
         phase = vitality.phase
         if vitality.update(self.state.budget_remaining, accuracy):
-            self.emit(PhaseChanged(at, phase, vitality.phase))
+            self.emit(fabric.PhaseChanged(at, phase, vitality.phase))
         economic, composite, phase = vitality.economic, vitality.composite, vitality.phase
         state = self.state = replace(
             self.state, accuracy=accuracy, trend=trend, economic=economic, composite=composite, phase=phase
@@ -289,30 +274,30 @@ class Heart(Stateful):
         for correction in self.homeostasis.update(vitality.economic, state.accuracy, state.pleasure):
             self.corrections = (*self.corrections, correction)
             signal, deviation, knob, value = correction
-            self.emit(Regulated(at, signal, deviation, knob, value))
+            self.emit(fabric.Regulated(at, signal, deviation, knob, value))
         self.sleep.set_mode(self.homeostasis.intensive)
         self._record(kind, len(SIGNAL_IDS))
-        self.emit(Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
-        self.emit(AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
-        self.emit(VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
+        self.emit(fabric.Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
+        self.emit(fabric.AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
+        self.emit(fabric.VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
         if self.homeostasis.intensive and self.sleep.needed:
             self.dream("pressure")
         if self.sleep.needed and not self._due_told:
             self._due_told = True
             load = self.gauge.fill
-            self.emit(SleepDue(at, self.sleep.pressure, self.sleep.threshold, load))
+            self.emit(fabric.SleepDue(at, self.sleep.pressure, self.sleep.threshold, load))
 
     def _delta(self) -> None:
         ended = self.episodes.delta(self.at, self.state, self.clock.gamma)
         looked_over = 0
         if ended is not None:
             looked_over = 1
-            self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
+            self.emit(fabric.EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
         if self.sleep.needed:
             looked_over = len(self.episodes.history)
             self.dream("pressure")
         self._record("delta", looked_over)
-        self.emit(Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))
+        self.emit(fabric.Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))
 
     def dream(self, reason: Reason) -> Dream:
         """Consolidate, and start sleep pressure again."""
@@ -330,8 +315,8 @@ class Heart(Stateful):
         self._due_told = False
         self.dreamt = dream
         collected = dream.expired + dream.forgotten
-        self.emit(Dreamt(self.at, dream.compressed, collected, dream.rebalanced, reason))
-        self.emit(SnapshotAsked(self.at, self.clock.gamma, "dream"))
+        self.emit(fabric.Dreamt(self.at, dream.compressed, collected, dream.rebalanced, reason))
+        self.emit(fabric.SnapshotAsked(self.at, self.clock.gamma, "dream"))
         return dream
 
     def opinion(self) -> Opinion:

@@ -13,19 +13,10 @@ from typing import Any, ClassVar, NamedTuple, get_args
 from core.engine.state import KeptField, Stateful, byte_queue, custom, each, keyed, mapped, plain_list, queued, through
 from core.engine.values import Value
 from core.events import Event, Prompt, ToolUse, Turn
-from core.settings.response import (
-    DetectorName,
-    FailingSettings,
-    LoopSettings,
-    OscillationSettings,
-    RepeatSettings,
-    RetestSettings,
-    ReworkSettings,
-    StalledSettings,
-)
+from core.settings import response
 
 # The plainest first: if several are active, the first one names the loop.
-DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
+DETECTORS: tuple[response.DetectorName, ...] = get_args(response.DetectorName)
 _CHECKS = frozenset(("test", "build", "commit"))  # Purposes of calls that end a loop if they pass.
 _PASSED = frozenset(("success", "empty"))
 _WITHOUT_OUTCOME = frozenset(("pending", "collateral"))
@@ -33,13 +24,13 @@ _LONGEST_ROUND = 6
 _FEWEST = 2  # A limit below this is not a repetition.
 _NEVER = 1 << 30  # The limit of a tool whose loops are ignored.
 _ANNOUNCED = 32  # How many announced loops are remembered.
-_NO_LIMITS: dict[DetectorName, int] = {}
+_NO_LIMITS: dict[response.DetectorName, int] = {}
 
 
 class Loop(NamedTuple):
     """One loop, in words for the person."""
 
-    detector: DetectorName
+    detector: response.DetectorName
     period: int  # Calls in one round; 0 if it has no rounds.
     # Rounds, failures, edits or calls, depending on the detector.
     count: int  # type: ignore[assignment]
@@ -52,7 +43,7 @@ class Loop(NamedTuple):
 class DetectorReading(Value, frozen=True):
     """How far one detector is from its limit."""
 
-    name: DetectorName
+    name: response.DetectorName
     enabled: bool
     count: int
     limit: int
@@ -163,7 +154,7 @@ class Repeat(Detector):
         "failed",
     )
 
-    def __init__(self, settings: RepeatSettings) -> None:
+    def __init__(self, settings: response.RepeatSettings) -> None:
         self._rounds = settings.rounds
         self._longest = settings.longest
         self._keys: deque[Key] = deque(maxlen=_LONGEST_ROUND)
@@ -240,7 +231,7 @@ class Failing(Detector):
 
     STATE = (*Detector.STATE, "_quiet")
 
-    def __init__(self, settings: FailingSettings) -> None:
+    def __init__(self, settings: response.FailingSettings) -> None:
         self._linger = settings.linger
         super().__init__(settings.times)
 
@@ -279,7 +270,7 @@ class Retest(Detector):
         "same_error",
     )
 
-    def __init__(self, settings: RetestSettings) -> None:
+    def __init__(self, settings: response.RetestSettings) -> None:
         self._size = settings.kept
         # By shape: failures, edits before the first and the last, last result, whether all were alike.
         self._commands: dict[int, list[int]] = {}
@@ -329,7 +320,7 @@ class Rework(Detector):
 
     STATE = (*Detector.STATE, keyed("_files"), "_failures", "_settled")
 
-    def __init__(self, settings: ReworkSettings) -> None:
+    def __init__(self, settings: response.ReworkSettings) -> None:
         self._size = settings.kept
         self._needed = settings.failures
         self._files: dict[str, None] = {}
@@ -392,7 +383,7 @@ class Oscillation(Detector):
 
     TABLES = ("_edits", "_written")
 
-    def __init__(self, settings: OscillationSettings) -> None:
+    def __init__(self, settings: response.OscillationSettings) -> None:
         self._size = settings.kept
         self._linger = settings.linger
         self._edits: dict[Edit, tuple[int, float]] = {}
@@ -447,7 +438,7 @@ class Stalled(Detector):
 
     TABLES = ("_known", "_answers")
 
-    def __init__(self, settings: StalledSettings) -> None:
+    def __init__(self, settings: response.StalledSettings) -> None:
         self._size = settings.kept
         self._window_size = settings.window
         self._window: deque[bool] = deque(maxlen=settings.window)  # Of the last calls, which brought nothing new.
@@ -510,11 +501,11 @@ class Stalled(Detector):
         return f"{self.count} of the last {self._window_size} calls brought nothing new"
 
 
-def _write_announced(rows: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
+def _write_announced(rows: dict[tuple[response.DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([(*key, *value) for key, value in rows.items()])
 
 
-def _read_announced(rows: Sequence[Any]) -> dict[tuple[DetectorName, str], tuple[int, float]]:
+def _read_announced(rows: Sequence[Any]) -> dict[tuple[response.DetectorName, str], tuple[int, float]]:
     return {(name, tool): (count, at) for name, tool, count, at in rows}
 
 
@@ -534,8 +525,8 @@ class LoopDetector(Stateful):
         "_prompt",
     )
 
-    def __init__(self, settings: LoopSettings, final: frozenset[str] = frozenset()) -> None:
-        all_parts: tuple[tuple[DetectorName, bool, Detector], ...] = (
+    def __init__(self, settings: response.LoopSettings, final: frozenset[str] = frozenset()) -> None:
+        all_parts: tuple[tuple[response.DetectorName, bool, Detector], ...] = (
             ("repeat", settings.repeat.enabled, Repeat(settings.repeat)),
             ("failing", settings.failing.enabled, Failing(settings.failing)),
             ("oscillation", settings.oscillation.enabled, Oscillation(settings.oscillation)),
@@ -548,9 +539,9 @@ class LoopDetector(Stateful):
         self._final = final
         self._growth = settings.growth
         self._cooldown = settings.cooldown
-        self._tools: dict[str, dict[DetectorName, int]] = dict(settings.tools)
-        self._active: DetectorName | None = None
-        self._announced: dict[tuple[DetectorName, str], tuple[int, float]] = {}
+        self._tools: dict[str, dict[response.DetectorName, int]] = dict(settings.tools)
+        self._active: response.DetectorName | None = None
+        self._announced: dict[tuple[response.DetectorName, str], tuple[int, float]] = {}
         self._times = 0
         self._prompt = 0
 

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
-from tui.cli.launch import (
-    add_hooks_option,
-    add_screen_options,
-    has_screen,
-    run_app,
-    screen_settings,
-    serving_hooks,
-    sessions_here,
-)
+from tui.cli import launch
 from tui.cli.options import CliCommand, path_argument
 from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
 from tui.cli.streams import print_table
@@ -51,13 +43,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--within", type=_hours, metavar="HOURS", help="only sessions that changed within this time (default: 24)"
     )
-    add_hooks_option(parser)
+    launch.add_hooks_option(parser)
     add_plain_option(parser)
-    add_screen_options(parser)
+    launch.add_screen_options(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
-    settings = screen_settings(args)
+    settings = launch.screen_settings(args)
     if args.within is not None:
         fleet = settings.screen.fleet.replace(within=args.within)
         screen = settings.screen.replace(fleet=fleet)
@@ -75,11 +67,11 @@ def _run(args: argparse.Namespace) -> int:
 
 def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str = "") -> int:
     """`lost` says why not all sessions may be known."""
-    if args.json or args.once or not has_screen():
+    if args.json or args.once or not launch.has_screen():
         return _once(settings, roster, args, lost)
     edits = edits_of(settings, args.assignments)
-    with serving_hooks(settings, args.hooks, args.project):
-        return run_app(
+    with launch.serving_hooks(settings, args.hooks, args.project):
+        return launch.run_app(
             None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain, faults=args.faults
         )
 
@@ -148,7 +140,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     elif not (lost or roster.unread):
         from core.logs.discovery import NO_SESSIONS
 
-        older = args.paths or args.servers or sessions_here(settings)
+        older = args.paths or args.servers or launch.sessions_here(settings)
         within = f"No session changed within the last {settings.screen.fleet.within:g} hours"
         print(f"{within}; --within HOURS shows older ones." if older else NO_SESSIONS)
     if lost:
