@@ -300,6 +300,7 @@ class NooscopeApp(SessionApp):
         self._follows = target is not None and target.newest
         self._recap_first = False  # The session is finished: its recap is shown once it is read.
         self._look: Look | None = None  # How far the session on the screen was seen before.
+        self._painted_feed: Feed | None = None  # Its first view is painted.
         self._settled = False  # The session is read, and frozen so that collecting garbage does not walk it again.
         self.theme_files = ThemeFiles(self, theme_folder or user_theme_folder(), complain)
         self.theme_files.begin(settings.screen.theme)
@@ -481,8 +482,10 @@ class NooscopeApp(SessionApp):
                 self.actual = recording
 
     def _painted(self, feed: Feed) -> None:
-        garbage.collect_as_usual()
-        feed.first_painted()
+        if feed is not self._painted_feed:
+            self._painted_feed = feed
+            garbage.collect_as_usual()
+            feed.first_painted()
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:

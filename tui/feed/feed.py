@@ -403,10 +403,8 @@ class Feed:
             self._pace.due = True
 
     def _open_shelf(self, source: Source) -> None:
-        if source.session is not None:
-            self._shelf.open(source.session.id)
-            if self._shelf.trail is not None:
-                self._viewpoint.navigator.open(self._film.timeline, self._shelf.trail)
+        if source.session is not None and self._shelf.open(source.session.id) and self._shelf.trail is not None:
+            self._viewpoint.navigator.open(self._film.timeline, self._shelf.trail)
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source

@@ -366,11 +366,13 @@ class Shelf:
         bookmarks = self._kept
         return None if bookmarks is None else TrailStore(folder=bookmarks.folder, key=bookmarks.key)
 
-    def open(self, session: str) -> None:
-        """Bring a session's bookmarks, once."""
-        if self._kept is None:
+    def open(self, session: str) -> bool:
+        """Bring a session's bookmarks, once; return whether this was the first time."""
+        first = self._kept is None
+        if first:
             self._kept = self._make(session)
             self.tell()
+        return first
 
     def look_back(self, events: int) -> None:
         """Tell how far the session, of so many events now, had been seen before."""
