@@ -140,6 +140,10 @@ _WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2
 _WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))
 # What may rewrite the files it is given, else all below the folder.
 _FORMATTERS = tuple(phrase.split() for phrase in known_phrases("formatters"))
+_WRITES_SOME = ("git", "sed", "perl", "awk", "gawk", "curl", "wget", "dd")
+_WRITERS = (*_WRITES_ALL, *_WRITES_LAST, *_WRITES_SOME, *(words[0] for words in _FORMATTERS))
+# What a command that writes a file contains.
+_writing = re.compile(rf">(?!&\d|[ \t]*/dev/null)|\b(?:{'|'.join(map(re.escape, sorted(set(_WRITERS))))})\b").search
 _LOOKS_ONLY = frozenset(("--check", "--diff", "--dry-run", "--check-formatted", "--check-only"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
@@ -221,6 +225,8 @@ class Shell:
     def writes(self, command: Any) -> dict[str, bool]:
         """Return the paths a command line writes, and whether it surely does; `.` is all that is in the folder."""
         paths: dict[str, bool] = {}
+        if isinstance(command, str) and not _writing(command):
+            return paths
         self._add_writes(_parts(command), paths, "", 0)
         return paths
 

@@ -46,6 +46,7 @@ _INSIDE = (
     "params",
     "update",
 )
+_UPDATES = (b"sessionUpdate",)
 # Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
 _REUSED = re.compile(r"#\d{1,9}\Z")  # What `Calls` adds to an id that a log uses again.
@@ -438,6 +439,7 @@ class WordReader:
         self.logs = logs
         self._documents = Documents()
         self._last: tuple[Sequence[Path] | None, str, bool] = None, "", False
+        self._record: tuple[bytes, list[Any]] = b"", []  # The last record that was read, as it was decoded.
 
     def words(self, event: Event) -> Words:
         """Return the words behind an event; never raises on the content of disk or log."""
@@ -474,22 +476,22 @@ class WordReader:
     def command(self, event: ToolUse) -> str:
         """Return a call's command or its most telling argument alone; blank if the log cannot be read."""
         try:
-            return _beginning(gist(self._call_parts(event)[0], ()))
+            return _beginning(gist(self._arguments(event), ()))
         except OSError:
             return ""
 
-    def _call_parts(self, event: ToolUse) -> tuple[Any, list[Any], bool]:
-        """Return a call's arguments, the records of its result, and whether those are the call's own."""
-        call_records = self.records(event.called or event.where)
-        result_records = self.records(event.where) if event.called else call_records
-        call_arguments = arguments(call_records, event)
-        if event.called and any(map(_update_kind, result_records)):
-            later = arguments(result_records, event)
+    def _arguments(self, event: ToolUse) -> Any:
+        """Return the arguments of a call; updates of ACP bring some with the result."""
+        call_arguments = arguments(self.records(event.called or event.where), event)
+        if event.called and self.mentions(event.where, _UPDATES):
+            result_records = self.records(event.where)
+            later = arguments(result_records, event) if any(map(_update_kind, result_records)) else None
             call_arguments = later if later and (not call_arguments or "old_string" in later) else call_arguments
-        return call_arguments, result_records, call_records is result_records
+        return call_arguments
 
     def _call(self, event: ToolUse) -> Words:
-        call_arguments, result_records, together = self._call_parts(event)
+        call_arguments = self._arguments(event)
+        result_records = self.records(event.where)
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(call_arguments) if edits else ((), "", "")
         return Words(
@@ -498,7 +500,7 @@ class WordReader:
             after=_beginning(after),
             output=_end(
                 ""
-                if together and event.outcome == "pending"
+                if not event.called and event.outcome == "pending"
                 else answer(result_records, event)
                 if result_records
                 else answer_words(self.plain_text(event.where))
@@ -519,20 +521,21 @@ class WordReader:
         if where is None or not self.inside(where):
             return []
         data = self._documents.raw(where)
-        value = decode(data)
-        if value is not None:
-            return [value]
-        return [decoded for line in data.splitlines() if (decoded := decode(line)) is not None]
+        if data != self._record[0]:
+            value = decode(data)
+            lines = [value] if value is not None else map(decode, data.splitlines())
+            self._record = data, [one for one in lines if one is not None]
+        return self._record[1]
 
-    def mentions(self, where: Where | None, names: Sequence[bytes]) -> bool:
-        """Whether the bytes at a place contain one of these; nothing is decoded."""
+    def mentions(self, where: Where | None, *choices: Sequence[bytes]) -> bool:
+        """Whether the bytes at a place contain one of each of these; nothing is decoded."""
         if where is None or not self.inside(where):
             return False
         try:
             data = self._documents.raw(where)
         except OSError:
             return False
-        return any(name in data for name in names)
+        return all(any(name in data for name in names) for names in choices)
 
     def plain_text(self, where: Where | None) -> str:
         """Return the text at a place of a log that is not JSON; blank if it is JSON."""

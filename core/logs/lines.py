@@ -210,6 +210,30 @@ def _trim_line(piece: bytes, offset: int, number: int, note: Note) -> Line | Non
     return Line(body, offset + start, number)
 
 
+def stretches(path: Path) -> Iterator[bytes]:
+    """Yield a log in pieces that end where a line ends, for a search that needs no single lines; raises only `OSError`.
+
+    A line that is too long to be read is left out.
+    """
+    held: list[bytes] = []
+    for chunk in _chunks(path, CHUNK, 0):
+        if end := chunk.rfind(b"\n") + 1:
+            yield b"".join((*held, memoryview(chunk)[:end]))
+            held = [chunk[end:]]
+        elif len(held) <= LONGEST // CHUNK:
+            held.append(chunk)
+    yield b"".join(held)
+
+
+def lines_with(sign: bytes, piece: bytes) -> Iterator[bytes]:
+    """Yield the lines of a piece that contain a sign."""
+    begin = end = 0
+    while (at := piece.find(sign, end)) >= 0:
+        begin, end = piece.rfind(b"\n", end, at) + 1 or end, piece.find(b"\n", at)
+        end = len(piece) if end < 0 else end
+        yield piece[begin:end]
+
+
 @contextmanager
 def open_unpacked(path: Path, size: int = -1) -> Iterator[BinaryIO]:
     """Open a log for reading, decompressed if it is packed with zstd."""

@@ -218,6 +218,9 @@ LinkKind = Literal[
 # Whether a record continues the conversation, belongs to its parent's turn, or is only stored with it.
 Rank = Literal["main", "beside", "aside"]
 
+# What a second child begins with where the person went back.
+SPOKEN: frozenset[LinkKind] = frozenset(("prompt", "rewind", "summary"))
+
 LONGEST_LABEL = 120
 _STRETCH = 64  # Records in which a parent that comes after its child is looked for.
 _LISTS = ("messages", "trajectory", "history", "events")
@@ -319,6 +322,10 @@ class LinkReader:
         self.last: str | None = None
         self._at = 0.0
         self._behind = ""
+
+    def may_go_back(self, pieces: Iterable[bytes]) -> bool:
+        """Whether the person may have gone back in a log; the pieces of its text are read only if they can deny it."""
+        return True
 
     def read_all(self, record: Record) -> Iterator[Link]:
         """Yield the links of a line, one per object."""

@@ -45,11 +45,6 @@ _WITNESSES = (
     ("before", "after"),
 )
 _NEW_FILE = re.compile(r"\b(?:created?|new file)\b", re.IGNORECASE)
-# Bytes without which a command writes no file that it names.
-_WRITING = tuple(
-    b"> rm mv cp git sed perl awk touch tee unlink truncate ln install rsync unix curl wget dd patch fmt format"
-    b" --fix --write black isort goimports gofumpt stylua autopep8 yapf".split()
-)
 # Commands that print one whole file, and arguments by which a tool reads only a part.
 _PRINTS = re.compile(r"""(?:cd [^;&|]+ && )?(?:cat|sed -n ['"]?1,(?P<last>\d+)p['"]?) [^\s;&|<>*?]+""")
 _RANGES = ("offset", "limit", "start_line", "end_line", "startLine", "endLine", "view_range", "line_range", "ranges")
@@ -366,10 +361,10 @@ class SessionChanges:
 
     def _read_command(self, event: ToolUse, place: int) -> None:
         """Read what a command wrote; a failed one may have written before it failed."""
-        where = event.called or event.where
-        if event.outcome in ("rejected", "collateral", "pending") or not self._reader.mentions(where, _WRITING):
+        if event.outcome in ("rejected", "collateral", "pending"):
             return
-        for target, surely in shell_writes(arguments(self._reader.records(where), event)).items():
+        request = arguments(self._reader.records(event.called or event.where), event)
+        for target, surely in shell_writes(request).items():
             path = _event_path(target.removeprefix(f"{self._project}/"), event)
             for name in [name for name in self._reads if _covers(path, name)]:
                 del self._reads[name]

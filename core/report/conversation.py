@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from core.engine.percept import AXES
 from core.errors import StateError
 from core.events import MAIN, Where
-from core.logs.links import Link, LinkKind, Rank
+from core.logs.links import SPOKEN, Link, LinkKind, Rank
 from core.report.event_words import firing_words
 from core.report.formatting import clock, count, moment, plain
 from core.settings import Settings
@@ -30,9 +30,6 @@ from core.timeline.timeline import SettingsChange, Timeline
 
 # The main conversation; a sub-agent's; the person went back; a fork; the parent is not in the log.
 BranchKind = Literal["trunk", "sidechain", "rewind", "fork", "orphan"]
-
-# What a second child begins with where the person went back.
-_SPOKEN: frozenset[LinkKind] = frozenset(("prompt", "rewind", "summary"))
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -187,7 +184,7 @@ class ConversationTree:
         elif parent is None:
             kind = "rewind" if link.kind == "rewind" and self._branches else "orphan" if orphan else "trunk"
         elif link.rank == "main" and parent.id in self._continued:
-            kind = "rewind" if link.kind in _SPOKEN else "fork"
+            kind = "rewind" if link.kind in SPOKEN else "fork"
         else:
             return parent.branch
         if parent is None and not self._begun and self._branches:

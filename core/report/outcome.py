@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
-from typing import Literal
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from core.agents.words import WordReader, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.decoding import seconds
 from core.logs.format import Diagnostics, Kit
+from core.logs.lines import lines_with, stretches
 from core.logs.links import links
 from core.logs.redact.text import redact
 from core.logs.session import LogSession
@@ -27,7 +28,10 @@ from core.report.formatting import count, plain
 from core.settings.logs import LineSettings
 
 CheckResult = Literal["passed", "failed", "no result"]
-_MENTIONS = (b"git ", b"gh ", b"glab ")
+_MENTIONS = (
+    (b"git ", b"gh ", b"glab "),
+    (b"commit", b"cherry-pick", b"revert", b"merge", b" am", b"push", b"create", b"checkout", b"switch"),
+)
 _COMMITS = re.compile(r"\bgit\b[^\n;|&]*?\s(?:commit|cherry-pick|revert|merge|am)\b")
 # How git itself reports a commit.
 _COMMIT = re.compile(
@@ -47,8 +51,6 @@ _SWITCHES = re.compile(r"\bgit\b[^\n;|&]*?\s(?:checkout|switch)\b")
 _SWITCH = re.compile(r"^Switched to (?:a new )?branch '([^'\n]{1,200})'", re.MULTILINE)
 _TELLING = (_COMMITS, _PUSHES, _REQUESTS, _SWITCHES)  # Commands whose output tells what came of them.
 _LINK = b'"pr-link"'
-_PIECE = 1 << 20
-_MOST_LINKED = 64_000_000  # Bytes of a log that are searched for links to pull requests.
 
 
 class Commit(Struct, frozen=True):
@@ -218,34 +220,29 @@ class OutcomeReader:
         log = session.logs[0]
         if log.format.links is None or log.format.style == "document" or log.part:
             return
-        if self.changes.any:
-            name = str(log.path)
-            offsets = [offset if file == name else -1 for file, offset in self._offsets]
-            tree = ConversationTree(links(log, kit.counting(Diagnostics()), lines, contents=False))
-            self.changes.rewind(rewinds_of(tree, offsets))
-        self._read_requests(log.path)
+        pieces = self._noting_requests(stretches(log.path))
+        with suppress(OSError):
+            if self.changes.any:
+                may_go_back = log.format.links(log).may_go_back(pieces)
+                read = links(log, kit.counting(Diagnostics()), lines, contents=False) if may_go_back else ()
+                name = str(log.path)
+                offsets = [offset if file == name else -1 for file, offset in self._offsets]
+                self.changes.rewind(rewinds_of(ConversationTree(read), offsets))
+            deque(pieces, 0)
 
-    def _read_requests(self, log: Path) -> None:
-        try:
-            with log.open("rb", 0) as stream:
-                pieces = iter(partial(stream.read, _PIECE), b"")
-                before, has_links = b"", False
-                for piece in pieces:
-                    has_links = _LINK in piece or _LINK in before[-len(_LINK) :] + piece[: len(_LINK)]
-                    if has_links or stream.tell() >= _MOST_LINKED:
-                        break
-                    before = piece
-                stream.seek(0)
-                lines = stream.read(_MOST_LINKED).splitlines() if has_links else ()
-        except OSError:
-            return
-        for line in lines:
-            record = table(decode(line)) if _LINK in line else {}
-            number = record.get("prNumber")
-            if record.get("type") == "pr-link" and type(number) is int:
-                at = seconds(text(record.get("timestamp"))) or (self._times[-1] if self._times else 0.0)
-                place = max(0, min(bisect_left(self._times, at), len(self._times) - 1))
-                self._request(PullRequest(number, redact(text(record.get("prUrl"))), at, place))
+    def _noting_requests(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a log, and note the pull requests that their lines link."""
+        for piece in pieces:
+            for line in lines_with(_LINK, piece):
+                self._read_request(table(decode(line)))
+            yield piece
+
+    def _read_request(self, record: dict[str, Any]) -> None:
+        number = record.get("prNumber")
+        if record.get("type") == "pr-link" and type(number) is int:
+            at = seconds(text(record.get("timestamp"))) or (self._times[-1] if self._times else 0.0)
+            place = max(0, min(bisect_left(self._times, at), len(self._times) - 1))
+            self._request(PullRequest(number, redact(text(record.get("prUrl"))), at, place))
 
     def _request(self, request: PullRequest) -> None:
         if all(one.url != request.url for one in self._requests):
@@ -256,7 +253,7 @@ class OutcomeReader:
         if use.purpose in self._checks and use.outcome not in ("rejected", "collateral"):
             results: dict[str, CheckResult] = {"success": "passed", "empty": "passed", "failure": "failed"}
             self._checks[use.purpose].append(Check(results.get(use.outcome, "no result"), use.at, place, use.program))
-        if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, _MENTIONS):
+        if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, *_MENTIONS):
             return
         command = self._reader.command(use)
         if not any(pattern.search(command) for pattern in _TELLING):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -51,8 +54,19 @@ from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStar
 from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import glued_objects
-from core.logs.links import LONGEST_LABEL, Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text, is_true
+from core.logs.lines import glued_objects, lines_with
+from core.logs.links import (
+    LONGEST_LABEL,
+    SPOKEN,
+    Envelope,
+    Link,
+    LinkKind,
+    LinkReader,
+    Rank,
+    RecordMessage,
+    as_text,
+    is_true,
+)
 from core.logs.records import Record
 from core.logs.redact.values import one_line
 
@@ -104,6 +118,9 @@ def _judge(tool: str, details: ToolDetails, code: int | None) -> tuple[bool | No
     return None, False, code
 
 
+_named_parents = re.compile(rb'"(?:logicalP|p)arentUuid"\s*:\s*"([^"]*)"').findall
+
+
 class ClaudeCodeLinks(LinkReader):
     """Lines name their parents; a compaction its logical one; bookkeeping has no id."""
 
@@ -123,6 +140,18 @@ class ClaudeCodeLinks(LinkReader):
         message = RecordMessage.read(envelope.message) if self.contents or role == "user" else None
         kind, rank = self._kind(envelope, role, message)
         return self.link(record, name, parent, kind, rank, message, is_true(envelope.is_sidechain))
+
+    def may_go_back(self, pieces: Iterable[bytes]) -> bool:
+        """Whether a prompt has the parent of another line."""
+        children: Counter[bytes] = Counter()
+        prompted: set[str | None] = set()
+        for piece in pieces:
+            children.update(_named_parents(piece))
+            for line in lines_with(b'"user"', piece):
+                if b'"type":"tool_result"' not in line:
+                    read = self.read_all(Record(line, Where(""), 0))
+                    prompted.update(link.parent for link in read if link.kind in SPOKEN)
+        return any(children[name.encode()] > 1 for name in prompted if name)
 
     def _kind(self, envelope: Envelope, role: str, message: RecordMessage | None) -> tuple[LinkKind, Rank]:
         match role:

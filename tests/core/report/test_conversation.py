@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +18,7 @@ from core.agents.registry import make_kit
 from core.errors import StateError
 from core.events import Where
 from core.logs.finder import sessions
+from core.logs.lines import stretches
 from core.logs.links import Link, LinkKind, Rank, links, session_links
 from core.logs.records import Log
 from core.logs.session import LogSession
@@ -286,3 +289,35 @@ def test_one_changed_byte_of_a_real_log_is_found(shared_data: Path, tmp_path: Pa
         change = ConversationTree(links(path, KIT)).first_change(tree.hashes())
         assert change is not None and change.node is not None
         assert change.node.where.offset <= spot < change.node.where.offset + change.node.where.length
+
+
+def test_a_log_whose_person_went_back_never_looks_as_if_nobody_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, went_back, denied = tmp_path / "log.jsonl", 0, 0
+    log = Log(path, claude_code.FORMATS[0])
+    for seed in range(400):
+        dice = random.Random(seed)
+        rows = []
+        for number in range(dice.randint(2, 14)):
+            kind = dice.choice(("prompt", "meta", "result", "assistant", "assistant", "progress", "system"))
+            content = [{"type": "tool_result", "tool_use_id": "t"}] if kind == "result" else "go on"
+            rows.append(
+                {
+                    "parentUuid": f"u{number - dice.choice((1, 1, 1, 1, 1, 1, 2, 3, -1))}" if number else None,
+                    "type": "user" if kind in ("prompt", "meta", "result") else kind,
+                    "isMeta": kind == "meta",
+                    "message": {"role": "user", "content": content},
+                    "uuid": f"u{number}",
+                }
+            )
+        separators = dice.choice((None, (",", ":")))
+        body = "".join(json.dumps(row, separators=separators) + "\n" for row in rows).encode()
+        path.write_bytes(body)
+        monkeypatch.setattr("core.logs.lines.CHUNK", dice.choice((7, 200, 1 << 20)))
+        assert b"".join(stretches(path)) == body
+        rewinds = any(branch.kind == "rewind" for branch in ConversationTree(links(log, KIT)).branches())
+        may_go_back = claude_code.ClaudeCodeLinks(log).may_go_back(stretches(path))
+        assert may_go_back or not rewinds
+        went_back, denied = went_back + rewinds, denied + (not may_go_back)
+    assert min(went_back, denied) > 20
