@@ -323,7 +323,7 @@ class LinkReader:
         self._at = 0.0
         self._behind = ""
 
-    def may_go_back(self, pieces: Iterable[bytes]) -> bool:
+    def may_go_back(self, _pieces: Iterable[bytes]) -> bool:
         """Whether the person may have gone back in a log; the pieces of its text are read only if they can deny it."""
         return True
 

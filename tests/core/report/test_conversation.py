@@ -297,7 +297,7 @@ def test_a_log_whose_person_went_back_never_looks_as_if_nobody_had(
     path, went_back, denied = tmp_path / "log.jsonl", 0, 0
     log = Log(path, claude_code.FORMATS[0])
     for seed in range(400):
-        dice = random.Random(seed)
+        dice = random.Random(seed)  # noqa: S311
         rows = []
         for number in range(dice.randint(2, 14)):
             kind = dice.choice(("prompt", "meta", "result", "assistant", "assistant", "progress", "system"))
