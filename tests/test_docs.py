@@ -93,6 +93,12 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert place in map(anchor, heads), f"{path.name}: {target}"
 
 
+@pytest.mark.parametrize("path", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda path: path.name)
+def test_files_of_the_code_that_pages_name_exist(path: Path) -> None:
+    names = re.findall(r"`((?:core|tui|bench|tests|themes|sample_\w+)/[\w./-]+)`", path.read_text("utf-8"))
+    assert not [name for name in names if not (ROOT / name).exists()]
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     for path in (ROOT / "docs").glob("*.md"):

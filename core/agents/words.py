@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.agents.codex.turns import script_arguments
+from core.agents.codex.results import script_arguments
 from core.agents.models import CALLING, WORDLESS
 from core.agents.normalizer import Arguments
 from core.agents.tables import read_tables

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.calls import GEMINI_EXIT
-from core.agents.codex.turns import item_fact
+from core.agents.codex.results import item_fact
 from core.agents.copilot import COPILOT_EXIT
 from core.agents.values import amount, decode, table, text
 from core.events import MAIN

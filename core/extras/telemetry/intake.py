@@ -18,7 +18,7 @@ from blake3 import blake3
 from msgspec import Struct, structs
 
 from core.agents.calls import Calls, Result
-from core.agents.codex.turns import read_output
+from core.agents.codex.results import read_output
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import write
 from core.agents.values import code, text, whole_number

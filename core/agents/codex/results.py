@@ -1,0 +1,174 @@
+"""The calls of Codex: how an exec or another call ended, and the calls inside a script."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from core.agents.calls import Result
+from core.agents.normalizer import Normalizer, Sorted
+from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
+from core.agents.tables import known_phrases
+from core.agents.values import amount, code, decode, table, text, whole_number, words
+from core.engine.values import shape
+from core.events import Action
+
+_FAILED_STATES = frozenset(("failed", "error"))
+_CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch"))
+
+
+def end_fact(event: dict[str, Any]) -> Result:
+    """Return how an event says that a call ended."""
+    result = table(event.get("result"))
+    failed = event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
+    return Result(error=failed, exit_code=code(event.get("exit_code")), duration=_took(event.get("duration")))
+
+
+def item_fact(item: dict[str, Any]) -> Result | None:
+    """Return how a completed item says that its call ended; its duration is unreliable and left out."""
+    if item.get("type") not in _CALLS:
+        return None
+    status, exited = text(item.get("status")), code(item.get("exit_code"))
+    return Result(error=status in _FAILED_STATES and exited is None, exit_code=exited, rejected=status == "declined")
+
+
+def _took(value: Any) -> float | None:
+    parts = table(value)
+    return amount((whole_number(parts.get("secs")) * 1_000_000_000 + whole_number(parts.get("nanos"))) / 1e9)
+
+
+_HEAD = 1200
+_EXIT = re.compile(r"^(?:Exit code:|Process exited with code)\s*(-?\d{1,10})\b", re.MULTILINE)
+_WALL = re.compile(r"^Wall time:?\s*([\d.]{1,12})\s*s", re.MULTILINE)
+_RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID)\s*(\S{1,40})", re.MULTILINE)
+# The exit code of a command inside a script, if the script prints it.
+_PRINTED = re.compile(r'"exit_code"\s*:\s*(-?\d{1,9})\b')
+_OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
+_FAILED = (*known_phrases("codex-failures"), "err: ", "Error: ", "error: ")
+_REJECTED = re.compile(
+    r"(?:rejected by user|rejected by the user|aborted by user|command rejected"
+    r"|patch rejected(?!: empty patch)|approval policy|rejected due to"
+    r"|denied by|rejected by policy|user denied)",
+    re.IGNORECASE,
+)
+
+
+class Output(NamedTuple):
+    """A result, and the process it leaves running."""
+
+    result: Result
+    process: str = ""
+
+
+def read_output(value: Any, *, cell: bool = False) -> Output:
+    """Read a call's output, whatever era wrote it; that of a `cell`, a script, may print inner exit codes."""
+    success: Any = None
+    if isinstance(value, dict):
+        success = value.get("success")
+        value = value.get("content", value.get("output"))
+    text = words(value)
+    if text.startswith("{"):
+        opened = table(decode(text))
+        if isinstance(opened.get("metadata"), dict) and "output" in opened:
+            facts = opened["metadata"]
+            return Output(
+                _ended(words(opened["output"]), code(facts.get("exit_code")), amount(facts.get("duration_seconds")))
+            )
+    parted = _OUTPUT.search(text[:_HEAD])
+    head = text[: parted.start()] if parted else text[:_HEAD]
+    told_code = (
+        _EXIT.search(head)
+        if parted or text.startswith(("Exit code", "Process exited", "Chunk ID", "Wall time"))
+        else None
+    )
+    running = _RUNNING.search(head)
+    wall = _WALL.search(head)
+    took = amount(_number(wall.group(1))) if wall else None
+    body = text[parted.end() :] if parted else text
+    if running:
+        return Output(Result(body, running=True, duration=took), running.group(1).rstrip(".,"))
+    if told_code:
+        return Output(_ended(body, int(told_code.group(1)), took))
+    if cell and (codes := [int(number) for number in _PRINTED.findall(body)]):
+        printed = table(decode(body))
+        return Output(_ended(words(printed.get("output")) if printed else body, next(filter(None, codes), 0), took))
+    failed = success is False or text.startswith(_FAILED)
+    rejected = bool(_REJECTED.search(text[:200])) and (failed or len(text) < 400)
+    return Output(Result(body, error=failed, rejected=rejected, duration=took))
+
+
+def _ended(text: str, exit_code: int | None, took: float | None) -> Result:
+    rejected = bool(exit_code) and bool(_REJECTED.match(text[:200].removeprefix("exec ")))
+    return Result(text, exit_code=exit_code, duration=took, rejected=rejected)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+_LONGEST = 32_768
+_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
+_COMMAND = re.compile(
+    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
+)
+_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
+# Actions from the weakest to the strongest.
+_RANKS: tuple[Action, ...] = (
+    *("plan", "other", "memory_read", "file_read", "search", "memory_write", "file_edit", "delegation", "shell_exec"),
+)
+
+
+def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
+    """Sort a script by the strongest tool it calls, with the targets of its like; else as a command."""
+    whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
+    inner = [normalizer.sort(framework, *call) for call in _inner_calls(script)]
+    if not inner:
+        return whole._replace(program=tool)
+    best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
+    targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
+    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
+
+
+def script_arguments(script: str) -> dict[str, str]:
+    """Return the patch and the commands in a script, or the script itself if it contains neither as plain text."""
+    calls = [(tool, arguments) for tool, arguments in _inner_calls(script) if arguments]
+    patch = next((text(arguments) for tool, arguments in calls if tool == "apply_patch"), "")
+    commands = "\n".join(filter(None, (text(table(arguments).get("command")) for _, arguments in calls)))
+    named = {name: value for name, value in (("command", commands), ("patch", patch)) if value}
+    return named or next((table(arguments) for _, arguments in calls), {"title": script})
+
+
+def _inner_calls(script: str) -> list[tuple[str, object]]:
+    """Return the tools that a script calls, with their arguments as far as they are plain text."""
+    text = script[:_LONGEST]
+    calls = list(_CALL.finditer(text))
+    ends = [*(call.start() for call in calls[1:]), len(text)]
+    return [
+        (call[1], _arguments(call[1], text, text[call.end() : end])) for call, end in zip(calls, ends, strict=False)
+    ]
+
+
+def _arguments(tool: str, script: str, rest: str) -> object:
+    """Return the arguments of one call, if the script contains them as plain text."""
+    if tool == "apply_patch":
+        return _escaped(script) if "*** " in script else {}
+    command = _COMMAND.search(rest)
+    if command:
+        return {"command": _unquoted(command.group(1))}
+    path = _PATH.search(rest)
+    return {"path": path.group(1)} if path else {}
+
+
+def _unquoted(text: str) -> str:
+    if text.startswith('"'):
+        decoded = decode(text)
+        if isinstance(decoded, str):
+            return decoded
+    return _escaped(text[1:-1])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
