@@ -191,6 +191,7 @@ class _Judge:
         self._left = _MOST_PARTS
         self._text = ""
         self._parts: list[Simple] = []
+        self._fetched: set[str] = set()  # Names of files that it downloads.
         self._nested = False  # It contains a program text, or a command that runs another.
 
     def kind(self) -> str:
@@ -367,6 +368,7 @@ class _Judge:
         if "git" in entry:
             self._git_settings(parsed, depth)
         self._kills(name, words)
+        self._runs_download(entry, words, parsed)
         following = self._following(entry, name, words, parsed, part, depth)
         only_reads = lowered and self.verdict.tier == "read"
         self._check_paths(entry, words, parsed, following is not None or only_reads)
@@ -556,6 +558,14 @@ class _Judge:
             self.lift("privileged", "it stops nooscope", own=True)
         if name == "kill" and len(words) > 2 and words[-1] == "-1":
             self.lift("privileged", "it ends every process")
+
+    def _runs_download(self, entry: _Entry, words: list[str], parsed: _Words) -> None:
+        """Note the files a command downloads, and judge one that runs such a file."""
+        if "fetches" in entry:
+            targets = [value for option, value in parsed.options if option in _list(entry["fetches"])]
+            self._fetched.update(basename(one) for one in targets or parsed.operands)
+        elif {basename(one) for one in (words[0], *(parsed.operands[:1] if "stdin" in entry else ()))} & self._fetched:
+            self.lift("privileged", "it runs a file that it downloads")
 
     def _enter(self, operands: list[str]) -> None:
         target = operands[0] if operands else "~"

