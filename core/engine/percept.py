@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -41,6 +41,17 @@ SignalName = Literal[
     "fatigue_rising",
 ]
 SIGNALS: tuple[SignalName, ...] = get_args(SignalName)
+SIGNAL_AXES: dict[str, tuple[Axis, ...]] = {
+    "flow_active": ("flow",),
+    "compound_frustration_seeking": ("frustration", "seeking"),
+    "frustration_spike": ("frustration",),
+    "seeking_spike": ("seeking",),
+    "uncertainty_spike": ("uncertainty",),
+    "confidence_sustained": ("confidence",),
+    "fatigue_rising": ("fatigue",),
+}
+
+Cause: TypeAlias = tuple[str, int]  # A row of the table of impulses, and how often it moved an axis.
 
 
 class Signal(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from core.agents.words import Words
 from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.sleep import Dream
+from core.engine.percept import Cause
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.report.formatting import count, moment, plain, short
 from core.safe_text import safe_json_bytes
@@ -30,9 +31,10 @@ OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
 }
 
 # What marks say, by their kind and name; of marks without a name under `kind`.
-MARKS: dict[str, dict[str, dict[str, str]]] = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8"))
+MARKS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("marks.toml").read_text("utf-8"))
 METHOD_WORDS = {name: row["says"] for name, row in MARKS["method"].items()}
 SIGNAL_WORDS = {name: row["says"] for name, row in MARKS["signal"].items()}
+CAUSE_WORDS: Mapping[str, Sequence[str]] = MARKS["cause"]
 
 
 def kind_of(event: Event) -> str:
@@ -48,6 +50,15 @@ def firing_words(name: str) -> str:
     if words is None:
         words = f"would halt: {first.lower()}" if first.isupper() else first.replace("_", " ")
     return f"{words}{space}{rest}"
+
+
+def cause_words(causes: Iterable[Cause]) -> str:
+    """Return what moved the axes of a signal, such as `3 passing commands, an edit`."""
+    words = []
+    for source, number in causes:
+        one, several = CAUSE_WORDS[source]
+        words.append(one if number == 1 else f"{number or ''} {several}".lstrip())
+    return ", ".join(words)
 
 
 def outcome_of(event: Event) -> str:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from core.engine.receptor import Receptor
 from core.engine.society.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
 from core.timeline.packed_list import MARK_KINDS, Mark, MarkKind, RecordedMarks
@@ -56,8 +57,8 @@ class Marks:
         self._indexes = array("q", [mark.place for mark in self._all])
         self._states = {mark.agent: mark.name for mark in self._all if mark.kind == "state"}
 
-    def step(self, index: int, event: Event, step: Step) -> None:
-        """Mark what the event was and what it did."""
+    def step(self, index: int, event: Event, step: Step, receptor: Receptor | None = None) -> None:
+        """Mark what the event was and what it did; the agent's receptor knows the causes of signals."""
         rows = _log_marks(event) if type(event) in _MARKED else []
         percept: Any = step.percept
         agent = event.agent
@@ -73,7 +74,8 @@ class Marks:
             kind: MarkKind = "background" if firing.mode == "background" else "method"
             rows.append((kind, firing.method, firing.score))
         for kind, name, weight in rows:
-            self._all.append(_make(Mark, (index, event.at, agent, kind, name, weight)))
+            causes = receptor.causes(name) if kind == "signal" and receptor is not None else ()
+            self._all.append(_make(Mark, (index, event.at, agent, kind, name, weight, causes)))
             self._indexes.append(index)
 
     def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:

@@ -37,7 +37,7 @@ else:
     from backports import zstd
 
 
-VERSION = 13
+VERSION = 14
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))  # Settings on which no recording depends.

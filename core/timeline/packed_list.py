@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, 
 
 import msgspec
 
+from core.engine.percept import Cause
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -202,6 +204,7 @@ class Mark(NamedTuple):
     kind: MarkKind
     name: str
     weight: float = 0.0  # Its strength, if known.
+    causes: tuple[Cause, ...] = ()  # What moved a signal's axes most.
 
 
 class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):

@@ -111,8 +111,9 @@ class Run:
         track = self.tracks.get(agent)
         if track is None:
             track = self.tracks[agent] = Track(self.origin)
-        track.add(place, step, self.society.engine(agent))
-        self.marks.step(place, event, step)
+        engine = self.society.engine(agent)
+        track.add(place, step, engine)
+        self.marks.step(place, event, step, engine.receptor)
         for firing in step.reaction.fired:
             self._texts.append(MethodText(place, firing.method, firing.text))
         return step

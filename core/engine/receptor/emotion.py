@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 
 from msgspec.structs import asdict
 
-from core.engine.percept import AXES, Axis
+from core.engine.percept import AXES, Axis, Cause
 from core.engine.receptor.readings import Contribution, Why
 from core.engine.state import Stateful, each, tupled
 from core.engine.values import Derived
@@ -110,6 +110,8 @@ COMPACTION = "compaction"
 DISRUPTION = "disruption"
 _COMPACTED = (COMPACTION,)
 _NEGLIGIBLE = 1e-12
+_NOTICEABLE = 0.002  # What is left of an impulse that is named as a cause.
+_SMALL = 0.25  # Share of the strongest cause below which the second is not named.
 
 
 # One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and the shares
@@ -240,6 +242,19 @@ class EmotionEngine(Stateful):
         return Why(
             axis=axis, value=self.ahead(now)[position], contributions=tuple(reversed(contributions)), older=older
         )
+
+    def causes(self, axis: Axis, now: float) -> tuple[Cause, ...]:
+        """Return the two impulses that raised an axis most, and how often; a small second one is left out."""
+        why = self.why(axis, now)
+        amounts: dict[str, float] = {"earlier_acts": why.older}
+        counts: dict[str, int] = {"earlier_acts": 0}
+        for one in why.contributions:
+            if one.amount >= _NOTICEABLE:
+                amounts[one.source] = amounts.get(one.source, 0.0) + one.amount
+                counts[one.source] = counts.get(one.source, 0) + 1
+        ranked = sorted(amounts, key=lambda source: -amounts[source])[:2]
+        least = amounts[ranked[0]] * _SMALL
+        return tuple([(source, counts[source]) for source in ranked if amounts[source] >= least])
 
     def still(self) -> EmotionEngine:
         """Return a copy that does not change, to explain values later."""

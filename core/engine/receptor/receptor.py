@@ -7,7 +7,7 @@ from typing import Any
 
 from mypy_extensions import mypyc_attr
 
-from core.engine.percept import AXES, AgentState, Axis, Pattern, Percept, Signal
+from core.engine.percept import AXES, SIGNAL_AXES, AgentState, Axis, Cause, Pattern, Percept, Signal
 from core.engine.receptor.commander import Commander
 from core.engine.receptor.emotion import FLOW, FRUSTRATION, LONG_PROMPT, TURN_TO_TRIAL_ERROR, EmotionEngine, Explanation
 from core.engine.receptor.facts import ActionFacts
@@ -292,6 +292,13 @@ class Receptor(Stateful):
     def why(self, axis: Axis, at: float | None = None) -> Why:
         """Return the impulses that make up the value of an axis."""
         return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
+
+    def causes(self, signal: str) -> tuple[Cause, ...]:
+        """Return what moved the axes of a signal most; one cause for each axis of a compound signal."""
+        axes, now = SIGNAL_AXES[signal], self._clock.now
+        if len(axes) == 1:
+            return self._emotion.causes(axes[0], now)
+        return tuple([self._emotion.causes(axis, now)[0] for axis in axes])
 
     def explain(self, at: float | None = None) -> Explanation:
         """Return the explanation of all axes, computed when it is read."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import convert
 
-from core.engine.percept import AGENT_STATES, AgentState, Axis
+from core.engine.percept import AGENT_STATES, SIGNAL_AXES, AgentState, Axis
 from core.settings.group import Group, Spec
 
 # What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person, and budget or
@@ -36,14 +36,7 @@ CUE_OF: dict[str, Cue] = {
     "fatigue_rising": "fatigue",
 }
 
-CUE_AXES: dict[Cue, tuple[Axis, ...]] = {
-    "compound": ("frustration", "seeking"),
-    "frustration": ("frustration",),
-    "seeking": ("seeking",),
-    "uncertainty": ("uncertainty",),
-    "confidence": ("confidence",),
-    "fatigue": ("fatigue",),
-}
+CUE_AXES: dict[Cue, tuple[Axis, ...]] = {cue: SIGNAL_AXES[name] for name, cue in CUE_OF.items()}
 
 MethodType = Literal[
     "knowledge_search", "path_suggest", "status_notify", "context_persist", "action_log", "future_probe", "loop_alert"

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from core.engine.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, Pattern, Percept, Signal, SignalName
-from core.engine.response.method import CUE_AXES, CUE_OF, CUES, Cue, Method, MethodType, Mode
+from core.engine.percept import (
+    AGENT_STATES,
+    AXES,
+    PATTERNS,
+    SIGNAL_AXES,
+    AgentState,
+    Axis,
+    Pattern,
+    Percept,
+    Signal,
+    SignalName,
+)
+from core.engine.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.engine.response.rules import RuleSet
 from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
 from core.engine.values import Derived, Value
@@ -275,12 +286,6 @@ class Scorer(Stateful):
         self._wake[rule.place] = -_NEVER if at is None else at + rule.soonest
 
 
-_AXES_OF: dict[str, tuple[Axis, ...]] = {
-    "flow_active": ("flow",),
-    **{name: CUE_AXES[cue] for name, cue in CUE_OF.items()},
-}
-
-
 class SessionTally(Value, frozen=True):
     """The statistics of one agent's session so far."""
 
@@ -333,7 +338,7 @@ class ActTally(Stateful):
 
     def fired(self, name: SignalName) -> None:
         """Count a signal that begins; a compound one counts for both its axes."""
-        for axis in _AXES_OF[name]:
+        for axis in SIGNAL_AXES[name]:
             self._fires[axis] += 1
 
     def sample(self, axes: Sequence[float]) -> None:

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from core.engine.governor import HALT_WORDS
-from core.engine.percept import AXES, SIGNALS, Axis
-from core.report.event_words import MARKS, SIGNAL_WORDS, firing_words
+from core.engine.percept import SIGNAL_AXES, SIGNALS, Axis
+from core.report.event_words import MARKS, SIGNAL_WORDS, cause_words, firing_words
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 _STATE = ("•", "quiet")
 # The axis in whose colour a signal is drawn.
-SIGNAL_AXES: dict[str, Axis] = {
-    name: next(axis for axis in AXES if axis == row["axis"]) for name, row in MARKS["signal"].items()
-}
+MAIN_AXES: dict[str, Axis] = {name: axes[0] for name, axes in SIGNAL_AXES.items()}
 _HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 
 def mark_style(mark: Mark) -> str:
     """The style of a mark: a signal has its axis' own."""
     if mark.kind == "signal":
-        return SIGNAL_AXES.get(mark.name, "frustration")
+        return MAIN_AXES.get(mark.name, "frustration")
     return GLYPHS.get(mark.kind, _STATE)[1]
 
 
@@ -64,21 +62,23 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
 
 
 def _advice(kind: str, name: str) -> str:
-    return MARKS[kind].get(name, {}).get("advice", "")
+    words: str = MARKS[kind].get(name, {}).get("advice", "")
+    return words
 
 
 def mark_reason(mark: Mark, timeline: Timeline) -> str:
-    """Say in one line what caused a mark, and what to do."""
+    """Say in one line what caused a mark and what to do."""
     if mark.kind == "method":
         return _trigger(mark, timeline)
     advice = _advice("signal", mark.name) if mark.kind == "signal" else _advice("kind", mark.kind)
-    axis = SIGNAL_AXES.get(mark.name) if mark.kind == "signal" else None
+    axis = MAIN_AXES.get(mark.name) if mark.kind == "signal" else None
+    parts = [cause_words(mark.causes), advice]
     track = timeline.tracks.get(mark.agent)
     row = -1 if track is None else track.row(mark.place)
-    if axis is None or track is None or not 0 <= row < len(track.columns):
-        return advice
-    value, limit = (track.columns.value(f"{name}.{axis}", row) for name in ("axis", "threshold"))
-    return f"{advice} · {axis} {fraction(value)}, fires at {fraction(limit)}"
+    if axis is not None and track is not None and 0 <= row < len(track.columns):
+        value, limit = (track.columns.value(f"{name}.{axis}", row) for name in ("axis", "threshold"))
+        parts.append(f"{axis} {fraction(value)}, fires at {fraction(limit)}")
+    return " · ".join(part for part in parts if part)
 
 
 def _trigger(mark: Mark, timeline: Timeline) -> str:
@@ -103,7 +103,7 @@ def mark_amount(mark: Mark) -> str:
     return ""
 
 
-assert set(SIGNAL_WORDS) == set(SIGNAL_AXES) == set(SIGNALS)  # noqa: S101
+assert set(SIGNAL_WORDS) == set(SIGNALS)  # noqa: S101
 
 
 class MarkFilter:

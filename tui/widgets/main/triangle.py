@@ -11,7 +11,7 @@ from core.report.formatting import count, fraction, span
 from tui.draw.gauge import Canvas, meter
 from tui.draw.line import Line, first_fit, fit
 from tui.feed.view import View
-from tui.widgets.common.mark_words import SIGNAL_AXES
+from tui.widgets.common.mark_words import MAIN_AXES
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.emotion import SHORT, loudness
 
@@ -108,11 +108,11 @@ def _newest_firing(view: View, recording: Timeline | None) -> Fired | None:
     if recording is None:
         for name, _, fresh in view.frame.receptor.signals:
             if fresh:
-                return Fired(name, SIGNAL_AXES[name], 0, 0.0)
+                return Fired(name, MAIN_AXES[name], 0, 0.0)
         return None
     for mark in reversed(recording.marks.between(max(0, view.index - _BACK), view.index)):
         if mark.kind == "signal" and mark.agent == view.agent:
-            axis = SIGNAL_AXES.get(mark.name, "frustration")
+            axis = MAIN_AXES.get(mark.name, "frustration")
             return Fired(mark.name, axis, view.index - 1 - mark.place, max(0.0, view.at - mark.at))
     return None
 

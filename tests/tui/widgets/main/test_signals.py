@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bench.workload import session
 from core.engine.percept import SIGNALS
+from core.events import ToolUse
+from core.report.event_words import CAUSE_WORDS
 from core.settings import Settings
+from core.settings.receptor import ImpulseSettings
 from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
@@ -45,6 +48,23 @@ def test_the_trigger_is_the_value_against_its_threshold() -> None:
     said = mark_reason(mark, timeline)
     assert said.endswith(f"frustration {value:.2f}, fires at {limit:.2f}".replace("0.", "."))
     assert "(x)" in said
+
+
+def test_a_signal_names_only_causes_that_happened() -> None:
+    uses = [ToolUse(at=5.0 * number, tool="Bash", action="shell_exec", outcome="success") for number in range(6)]
+    timeline = Timeline(Settings())
+    timeline.extend(uses)
+    [mark] = [mark for mark in timeline.marks if mark.name == "confidence_sustained"]
+    assert mark.causes[0] == ("shell_success", mark.place + 1)
+    said = mark_reason(mark, timeline)
+    assert f"{mark.place + 1} passing commands" in said
+    assert "edit" not in said and "commit" not in said
+
+
+def test_every_impulse_that_can_be_a_cause_has_words() -> None:
+    impulses = {name: asdict(row) for name, row in asdict(ImpulseSettings()).items() if name != "fatigue_per_hour"}
+    rising = {name for name, row in impulses.items() if any(amount > 0 for amount in row.values())}
+    assert set(CAUSE_WORDS) == {*rising, "earlier_acts"}
 
 
 def _feed() -> SignalFeed:
