@@ -193,15 +193,6 @@ class _Told(NamedTuple):
     answered: float
 
 
-class AnsweredCalls(NamedTuple):
-    """The state of a log's calls while none of them is open."""
-
-    done: dict[str, _Told | None]
-    again: dict[str, int]
-    changed: dict[str, float]
-    project: str
-
-
 class Calls:
     """The open calls of one log; a result closes its call and completes the event.
 
@@ -220,16 +211,6 @@ class Calls:
         self._again: dict[str, int] = {}
         self._changed: dict[str, float] = {}
         self._project = ""
-
-    def pause(self) -> AnsweredCalls | None:
-        """Return the state of answered calls; None while a call or a result waits for the other."""
-        if self._open or self._early or self._joined:
-            return None
-        return AnsweredCalls(self._done, self._again, self._changed, self._project)
-
-    def resume(self, state: AnsweredCalls) -> None:
-        """Continue from a state."""
-        self._done, self._again, self._changed, self._project = state
 
     @property
     def project(self) -> str:

@@ -73,14 +73,6 @@ class CopilotReader(TranscriptReader):
         self._output: dict[str, int] = {}
         self._reports: dict[str, tuple[_Entry, Where, int]] = {}
 
-    def own_state(self) -> Any:
-        """The sub-agents, who called what, the model and what it wrote; None while a report waits."""
-        return None if self._reports else (self._agents, self._callers, self._model, self._output)
-
-    def own_resume(self, own: Any) -> None:
-        """Continue from a state."""
-        self._agents, self._callers, self._model, self._output = own
-
     def finish(self) -> list[Event]:
         """Return what the log leaves open, and count reports of unknown sub-agents."""
         for _, where, line in self._reports.values():

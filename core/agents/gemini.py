@@ -73,14 +73,6 @@ class GeminiReader(TranscriptReader):
     def setup(self) -> None:
         self._read_ids: set[str] = set()
 
-    def own_state(self) -> Any:
-        """The ids of messages already read."""
-        return sorted(self._read_ids)
-
-    def own_resume(self, own: Any) -> None:
-        """Continue from a state."""
-        self._read_ids = set(own)
-
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one update, or of a whole document."""
         record = self.table(value, "record")

@@ -286,10 +286,6 @@ class KimiReader(LateReader):
         self._model = text(record.get("modelAlias")) or self._model
         self._role = text(record.get("profileName")) or self._role
 
-    def own_state(self) -> Any:
-        """It cannot be paused."""
-        return None
-
     def _open(self, first: float | None, out: list[Event]) -> None:
         del first
         if self.begun:

@@ -422,13 +422,6 @@ GOAL_FAILED = "goal_failed"  # The stop reason with which the agent's own check 
 WORDLESS = "wordless"  # The stop reason of an answer without words: only thoughts or calls, with more to come.
 
 
-class ClosedTurns(NamedTuple):
-    """The state of a log's answers while none is open."""
-
-    closed: bytes
-    wide: list[tuple[str, str, int]]
-
-
 class Usage:
     """Keeps the newest usage of each agent's open message, and returns one turn per message.
 
@@ -440,17 +433,6 @@ class Usage:
         self._open: dict[str, Turn] = {}
         self._closed = SeenIds()
         self._wide: dict[tuple[str, str], int] = {}
-
-    def pause(self) -> ClosedTurns | None:
-        """Return the state of closed messages; None while one is open."""
-        if self._open:
-            return None
-        return ClosedTurns(self._closed.pack(), [(*key, window) for key, window in self._wide.items()])
-
-    def resume(self, state: ClosedTurns) -> None:
-        """Continue from a state."""
-        self._closed = SeenIds(state.closed)
-        self._wide = {(agent, model): window for agent, model, window in state.wide}
 
     def update(self, turn: Turn) -> Turn | None:
         """Update an agent's open message, and return the turn of the one before if this is another."""

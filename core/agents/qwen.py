@@ -59,14 +59,6 @@ class QwenReader(TranscriptReader):
     def setup(self) -> None:
         self._children: dict[str, str] = {}
 
-    def own_state(self) -> Any:
-        """The running sub-agents."""
-        return self._children
-
-    def own_resume(self, own: Any) -> None:
-        """Continue from a state."""
-        self._children = own
-
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")

@@ -6,16 +6,16 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import structs
 
-from core.agents.calls import AnsweredCalls, Calls, Result
-from core.agents.models import ClosedTurns, Usage
+from core.agents.calls import Calls, Result
+from core.agents.models import Usage
 from core.agents.normalizer import AgentKit
 from core.agents.tables import known_words
-from core.agents.values import TokenCounts, code, decode, is_secret, items, table, text, words
+from core.agents.values import TokenCounts, code, decode, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import (
     MAIN,
@@ -34,7 +34,7 @@ from core.events import (
 )
 from core.logs.database import MAGIC, reading, tables
 from core.logs.decoding import seconds
-from core.logs.format import PausingReader, Sample
+from core.logs.format import Reader, Sample
 from core.logs.lines import glued_objects
 from core.logs.log_files import is_file, read_log
 
@@ -48,14 +48,6 @@ _EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are 
 _LATEST = 32_503_680_000.0  # The year 3000.
 _NOWHERE = Where("")
 _LONGEST_KIND = 60  # Characters of a record's kind that are counted.
-
-
-class ClockState(NamedTuple):
-    """The state of a clock beside the last time."""
-
-    made_up: bool = False
-    shift: float = 0.0
-    doubted: tuple[float, float] = (0.0, 0.0)
 
 
 class LogClock:
@@ -93,35 +85,15 @@ class LogClock:
             self._shift = last - stamp
         return stamp + self._shift or STEP
 
-    def pause(self) -> ClockState:
-        """Return its state."""
-        return ClockState(self.made_up, self._shift, self._doubted)
-
-    def resume(self, state: ClockState) -> None:
-        """Continue from a state."""
-        self.made_up, self._shift, self._doubted = state
-
 
 def _near(stamp: float, last: float) -> bool:
     return -FAR < stamp - last < FAR
 
 
-class AgentReader(PausingReader):
+class AgentReader(Reader):
     """A reader with the tables of tools and models."""
 
     kit: AgentKit
-
-
-class _Paused(NamedTuple):
-    """The state of a reader while no answer and no call is open."""
-
-    session: str
-    now: float
-    begun: bool
-    calls: AnsweredCalls
-    usage: ClosedTurns
-    own: Any  # The state that one agent's reader adds.
-    clock: ClockState
 
 
 class TranscriptReader(AgentReader):
@@ -190,36 +162,6 @@ class TranscriptReader(AgentReader):
     def close_all(self) -> list[Event]:
         """Close the open answer and give up the open calls in the middle of a log, and return them."""
         return [*self.usage.close_all(), *self.calls.give_up()]
-
-    def pause(self) -> bytes | None:
-        """Return its state between two records, which contains only ids, times and paths."""
-        calls, usage = self.calls.pause(), self.usage.pause()
-        if calls is None or usage is None or any(map(is_secret, calls.changed)):
-            return None
-        own = self.own_state()
-        if own is None:
-            return None
-        clock = self.clock.pause()
-        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own, clock))
-
-    def resume(self, state: bytes) -> None:
-        """Continue from a state."""
-        stored = msgspec.msgpack.decode(state, type=_Paused)
-        self.session, self.now, self.begun = stored.session, stored.now, stored.begun
-        self.calls.resume(stored.calls)
-        self.usage.resume(stored.usage)
-        self.clock.resume(stored.clock)
-        self.own_resume(stored.own)
-
-    def own_state(self) -> Any:
-        """Return the state beside calls and answers, without text of the log.
-
-        None while it waits for a record, or if the reader cannot be paused.
-        """
-        return None
-
-    def own_resume(self, own: Any) -> None:
-        """Continue from such a state."""
 
     def note(self, reason: str) -> None:
         """Count a fault of this record."""
@@ -444,10 +386,6 @@ class LateReader(TranscriptReader):
     """
 
     _opening: Any = None  # The first record and its place, until the session begins.
-
-    def own_state(self) -> Any:
-        """Nothing, once the session has begun."""
-        return () if self._opening is None else None
 
     def finish(self) -> list[Event]:
         """Return the beginning, if it is still open, and what else is."""

@@ -13,7 +13,6 @@ import msgspec
 
 from core.engine.values import fingerprint
 from core.logs.decoding import decoded
-from core.logs.redact.values import redact_name
 
 _LARGEST = 1 << 53
 _ROUNDING = 1e-6  # Dollars that a sum may be off by.
@@ -132,11 +131,6 @@ def unthought(answer_text: str) -> str:
     return _THOUGHT.sub("", answer_text).strip()
 
 
-def is_secret(name: str) -> bool:
-    """Whether a path or a name contains a secret."""
-    return redact_name(name) != name
-
-
 _IMAGES = frozenset(("image", "input_image", "image_url", "local_image", "localImage"))
 _LISTED = ("images", "local_images", "image_urls")
 _MIMES = ("mime", "mimeType", "media_type", "mime_type", "MIMEType")
@@ -231,16 +225,9 @@ class SeenIds:
 
     __slots__ = ("_names", "_sorted")
 
-    def __init__(self, packed: bytes = b"") -> None:
+    def __init__(self) -> None:
         self._names: set[str] = set()
-        self._sorted = array("Q", packed)
-
-    def pack(self) -> bytes:
-        """Return the bytes from which another can continue."""
-        if self._names:
-            self._sorted = array("Q", sorted((*self._sorted, *map(fingerprint, self._names))))
-            self._names = set()
-        return self._sorted.tobytes()
+        self._sorted = array("Q")
 
     def __contains__(self, name: str) -> bool:
         if name in self._names or not self._sorted:
@@ -255,5 +242,6 @@ class SeenIds:
             return False
         self._names.add(name)
         if len(self._names) > _LOOSE + len(self._sorted) // 8:
-            self.pack()
+            self._sorted = array("Q", sorted((*self._sorted, *map(fingerprint, self._names))))
+            self._names = set()
         return True

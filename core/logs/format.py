@@ -61,20 +61,14 @@ class Diagnostics:
         return sum(self.counts.values())
 
 
-# Returns the events of a log, given the log, a kit, limits of lines and a session's id, and reads only what it has not
-# stored; None if it does not store this log.
-ReadingMemory = Callable[..., "Iterator[Event] | None"]
-
-
 class Kit:
     """The agents and the fault counter that all readers of one run share."""
 
-    __slots__ = ("agents", "diagnostics", "memory")
+    __slots__ = ("agents", "diagnostics")
 
     def __init__(self, diagnostics: Diagnostics, agents: tuple[Agent, ...] = ()) -> None:
         self.diagnostics = diagnostics
         self.agents = agents
-        self.memory: ReadingMemory | None = None
 
     def counting(self, diagnostics: Diagnostics) -> Self:
         """Return a copy with another fault counter."""
@@ -117,18 +111,6 @@ class Reader(ABC):
     def pending_events(self) -> list[Event]:
         """Return what the log has begun and not ended so far, without changing anything."""
         return []
-
-
-class PausingReader(Reader):
-    """A reader whose state can be stored between two records and resumed by another one."""
-
-    @abstractmethod
-    def pause(self) -> bytes | None:
-        """Return its state, without any content of the log; None if something is still open."""
-
-    @abstractmethod
-    def resume(self, state: bytes) -> None:
-        """Resume from the state of another reader of the same log."""
 
 
 # A printable character of ASCII as an escape, but for the quote and the backslash.

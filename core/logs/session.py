@@ -120,8 +120,7 @@ def merge(streams: Iterable[Iterator[Row]]) -> Iterator[Row]:
 def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> Iterator[Event]:
     """The events of one log, in its order."""
     session = session or stem(log.path)
-    stored = kit.memory(log, kit, lines, session) if kit.memory is not None else None
-    events = _record_events(log, kit, lines, session) if stored is None else stored
+    events = _record_events(log, kit, lines, session)
     if log.run is not None:
         events = _run(events, log.run)
     return (with_session_name(event, session) for event in events) if log.part else events

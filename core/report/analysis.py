@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct, field
 
+from core.agents.registry import make_kit
 from core.agents.words import WordReader, word_logs
 from core.engine.percept import AXES
 from core.engine.receptor.readings import FactsReading
@@ -37,7 +38,6 @@ from core.report.outcome import OutcomeReader, SessionOutcome
 from core.report.story import SessionStory, story
 from core.report.sums import Sum
 from core.settings import Settings
-from core.store.kept_events import reading_kit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.timeline import SettingsChange, apply_due_changes
@@ -368,7 +368,7 @@ def analyse(
     each: Callable[[Event, Step, Society], object] | None = None,
 ) -> Analysis:
     """Run a session through the engine from its own seed; `each` is called with every step."""
-    kit = reading_kit(settings)
+    kit = make_kit(settings.ingest)
     seeded = initial._replace(seed=seed_of(session.id))
     society = seeded.society(settings)
     changes = deque(later)

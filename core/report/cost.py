@@ -65,14 +65,14 @@ class CostReader:
     """Reads one session for what it was charged, a piece at a time."""
 
     def __init__(self, session: LogSession, settings: Settings, kit: Kit | None = None) -> None:
+        from core.agents.registry import make_kit
         from core.engine.mind.sleep import ContextGauge
         from core.logs.glimpse import title_of
         from core.logs.session import log_events, read_session
-        from core.store.kept_events import reading_kit
 
         # Whole once `advance` has told so.
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)
-        kit, lines = kit or reading_kit(settings), settings.ingest.lines
+        kit, lines = kit or make_kit(settings.ingest), settings.ingest.lines
         helpers = (log_events(log, kit, lines, session.id) for log in session.helpers)
         self._events = chain(read_session(session._replace(helpers=()), kit, lines), *helpers)
         self._sums: dict[tuple[int, str, str], Charge] = {}  # By minute, model and agent.

@@ -75,21 +75,12 @@ def _safe_path() -> Iterator[None]:
 
 
 Family = Callable[[Any], tuple[Hashable, int]]  # Returns the group of an item and its rank in it.
-Around = Callable[[], contextlib.AbstractContextManager[None]]  # Entered for each family, left when all of it is done.
 
 
-def one_by_one(
-    work: Callable[..., T],
-    items: Sequence[Any],
-    *more: Any,
-    family: Family | None = None,
-    around: Around = contextlib.nullcontext,
-) -> Iterator[T]:
+def one_by_one(work: Callable[..., T], items: Sequence[Any], *more: Any, family: Family | None = None) -> Iterator[T]:
     """Yield `work(item, *more)` of every item in order; items of a family run one after another."""
     groups = _group_families(items, family)
-    yield from _in_order(
-        groups, (_work_all(around, work, [items[place] for place in group], *more) for group in groups)
-    )
+    yield from _in_order(groups, ([work(items[place], *more) for place in group] for group in groups))
 
 
 def shared_out(
@@ -99,7 +90,6 @@ def shared_out(
     *more: Any,
     prepare: Callable[[], None] | None = None,
     family: Family | None = None,
-    around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
     """Do the same over several processes, a family in one; each process is prepared first.
 
@@ -110,7 +100,7 @@ def shared_out(
     groups = _group_families(items, family)
     with _safe_path():
         pool = ProcessPoolExecutor(
-            jobs, mp_context=_start_method(), initializer=_begin, initargs=(prepare, around, work, items, more)
+            jobs, mp_context=_start_method(), initializer=_begin, initargs=(prepare, work, items, more)
         )
     try:
         with _undisturbed(), _safe_path(), warnings.catch_warnings():
@@ -162,13 +152,8 @@ def _begin(prepare: Callable[[], None] | None, *arguments: Any) -> None:
 
 
 def _work_at(group: Sequence[int]) -> list[Any]:
-    around, work, items, more = _given
-    return _work_all(around, work, [items[place] for place in group], *more)
-
-
-def _work_all(around: Around, work: Callable[..., T], items: Sequence[Any], *more: Any) -> list[T]:
-    with around():
-        return [work(item, *more) for item in items]
+    work, items, more = _given
+    return [work(items[place], *more) for place in group]
 
 
 def _in_order(groups: Sequence[Sequence[int]], results: Iterator[list[T]]) -> Iterator[T]:

@@ -6,8 +6,7 @@ import contextlib
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 VERSION = 1
 LARGEST = 64_000_000  # Bytes one value may have once it is unpacked.
 _DAY = 86_400
-_GATHERED = 16_000_000  # Bytes gathered before they are written.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS kept (
     key TEXT PRIMARY KEY, value BLOB NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
@@ -46,16 +44,13 @@ class ReadingCache:
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored values, by key."""
         key_list = list(keys)
-        gathered = _gathered.get()
-        values = gathered.of(self, key_list) if gathered is not None else {}
+        values: dict[str, bytes] = {}
         if not is_there(self.path):
             return values
         today = _today()
         with contextlib.suppress(sqlite3.Error, OSError), self._database.open() as store:
             stale = []
             for key in key_list:
-                if key in values:
-                    continue
                 row = store.execute("SELECT value, used FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     continue
@@ -71,13 +66,6 @@ class ReadingCache:
         """Store values; return False if they cannot be written."""
         if not values:
             return True
-        gathered = _gathered.get()
-        if gathered is not None:
-            gathered.add(self, values)
-            return True
-        return self._write(values)
-
-    def _write(self, values: dict[str, bytes]) -> bool:
         rows = [(key, packed, len(packed), _today()) for key, value in values.items() if (packed := _compress(value))]
         for _ in range(2):
             try:
@@ -115,54 +103,6 @@ class ReadingCache:
                 return
             store.execute("DELETE FROM kept WHERE key = ?", (key,))
             total -= size
-
-
-class _Gathered:
-    """Values of several saves that are written at once."""
-
-    def __init__(self) -> None:
-        self._caches: dict[Path, ReadingCache] = {}
-        self._values: dict[Path, dict[str, bytes]] = {}
-        self._size = 0
-
-    def of(self, cache: ReadingCache, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the wanted values that are not written yet."""
-        values = self._values.get(cache.path, {})
-        return {key: values[key] for key in keys if key in values}
-
-    def add(self, cache: ReadingCache, values: dict[str, bytes]) -> None:
-        """Add values, and write all of them if they are many."""
-        self._caches[cache.path] = cache
-        self._values.setdefault(cache.path, {}).update(values)
-        self._size += sum(map(len, values.values()))
-        if self._size > _GATHERED:
-            self.write()
-
-    def write(self) -> None:
-        """Write it all."""
-        for path, values in self._values.items():
-            self._caches[path]._write(values)
-        self._values.clear()
-        self._size = 0
-
-
-_gathered: ContextVar[_Gathered | None] = ContextVar("gathered", default=None)
-
-
-@contextlib.contextmanager
-def collected_saves() -> Iterator[None]:
-    """Collect what is saved meanwhile, and write it in few transactions.
-
-    Each of them waits for the disk and for other processes; what is lost if this process is killed costs only
-    time.
-    """
-    gathered = _Gathered()
-    before = _gathered.set(gathered)
-    try:
-        yield
-    finally:
-        _gathered.reset(before)
-        gathered.write()
 
 
 def reading_cache(settings: Settings) -> ReadingCache | None:

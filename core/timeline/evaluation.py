@@ -12,6 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.agents.labelled import LabelledRun, RunSource, labelled_run
+from core.agents.registry import make_kit
 from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.outlook import shift_of, stage_fit, stage_of
@@ -19,7 +20,6 @@ from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.format import Kit
 from core.settings import Settings
-from core.store.kept_events import reading_kit
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -111,7 +111,7 @@ class Missed(NamedTuple):
 
 def walk_all(chunk: Sequence[RunSource], settings: Settings) -> list[Walk | Missed]:
     """Several runs, one after another."""
-    kit = reading_kit(settings)
+    kit = make_kit(settings.ingest)
     return list(map(partial(walk_source, kit=kit, settings=settings), chunk))
 
 

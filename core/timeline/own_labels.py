@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.agents.registry import make_kit
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.loops import DETECTORS, LoopDetector
@@ -25,7 +26,6 @@ from core.logs.session import read_session
 from core.settings import Settings
 from core.settings.response import DetectorName, LoopSettings
 from core.store import atomic
-from core.store.kept_events import reading_kit
 from core.store.labels import Labels, SessionLabel, all_labels
 from core.store.profiles import profile_text
 
@@ -108,7 +108,7 @@ def label_session(events: Iterable[Event], good: bool, created: float) -> Sessio
 
 def events_at(path: Path, session: str, settings: Settings) -> Iterator[Event]:
     """Read the events of one session of a log."""
-    kit = reading_kit(settings)
+    kit = make_kit(settings.ingest)
     chosen = [one for one in sessions([path], kit, settings.ingest.lines) if one.id == session]
     yield from read_session(chosen[0], kit) if chosen else ()
 

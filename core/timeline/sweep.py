@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from core.agents.registry import make_kit
 from core.errors import NooscopeError, UsageError
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.group import Tunable
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import key_of
 from core.timeline.initial_state import PLAIN, InitialState
@@ -112,7 +112,7 @@ def sweep_session(
     later: Sequence[SettingsChange] = (),
 ) -> Sweep:
     """Run one saved session at every value, from its own seed."""
-    kit = reading_kit(settings)
+    kit = make_kit(settings.ingest)
     events = list(read_session(session, kit, settings.ingest.lines))
     labels_of_session = Labels(session.id, folder=labels).judged()
     start = initial._replace(seed=seed_of(session.id))

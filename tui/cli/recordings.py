@@ -32,10 +32,10 @@ def split_path(path: str) -> tuple[str, str]:
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     """Return the session at a path or `PATH#SESSION`, and its reading kit."""
+    from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from core.store.kept_events import reading_kit
 
-    kit = reading_kit(settings)
+    kit = make_kit(settings.ingest)
     log, session_id = split_path(path)
     matches = sessions([log], kit, settings.ingest.lines)
     chosen = [one for one in matches if not session_id or one.id == session_id]

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from core.agents.calls import AnsweredCalls, Calls, Result, exit_code, function_result, said_event
+from core.agents.calls import Calls, Result, exit_code, function_result, said_event
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -38,17 +37,16 @@ from core.agents.claude_code.lines import (
 from core.agents.claude_code.subagents import (
     Delegations,
     Fork,
-    KnownAgents,
     OpenAnswers,
     is_final,
     is_helper,
     is_thought,
     sub_agent_files,
 )
-from core.agents.models import GOAL_FAILED, ClosedTurns, failed_turn, retried_turn
+from core.agents.models import GOAL_FAILED, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
-from core.agents.reader import FAR, PARTS, AgentReader, ClockState, LogClock, add
-from core.agents.values import SeenIds, is_secret, text
+from core.agents.reader import FAR, PARTS, AgentReader, LogClock, add
+from core.agents.values import SeenIds, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
 from core.logs.decoding import FAULTS, decoded, seconds
@@ -250,22 +248,6 @@ def claude_title(line: dict[str, Any]) -> Title | None:
     return Title(rank, title) if title else None
 
 
-class _Paused(NamedTuple):
-    """The state of a reader while no answer, call or line is open."""
-
-    session: str
-    seen: bytes
-    at: float
-    begun: bool
-    alone: bool
-    compacted: bool
-    calls: AnsweredCalls
-    usage: ClosedTurns
-    agents: KnownAgents
-    clock: ClockState
-    asked: dict[str, float]
-
-
 class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
@@ -332,40 +314,6 @@ class ClaudeCode(AgentReader):
         if self._fork is not None:
             return self._fork.pending_events()
         return [*self._answers.read(), *self._calls.unanswered()]
-
-    def pause(self) -> bytes | None:
-        """Return its state between two answers, which contains only ids, times and paths."""
-        calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
-        if self._parents.held or self._results.held or self._retrying or self._fork is not None:
-            return None
-        if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
-            return None
-        state = _Paused(
-            self.session,
-            self._seen.pack(),
-            self._at,
-            self._begun,
-            self._alone,
-            self._compacted,
-            calls,
-            usage,
-            agents,
-            self._clock.pause(),
-            self._answers.asked,
-        )
-        return msgspec.msgpack.encode(state)
-
-    def resume(self, state: bytes) -> None:
-        """Continue from a state."""
-        stored = msgspec.msgpack.decode(state, type=_Paused)
-        self.session, self._seen = stored.session, SeenIds(stored.seen)
-        self._at, self._begun = stored.at, stored.begun
-        self._alone, self._compacted = stored.alone, stored.compacted
-        self._calls.resume(stored.calls)
-        self._answers.resume(stored.usage)
-        self._answers.asked = stored.asked
-        self._agents.resume(stored.agents)
-        self._clock.resume(stored.clock)
 
     def _skip(self, kind: str, where: Where) -> None:
         self.kit.diagnostics.skip(self.name, self._version, kind[:60], where.file)

@@ -24,7 +24,7 @@ from core.agents.claude_code.lines import (
     token_count,
     user_words,
 )
-from core.agents.models import ENDED, WORDLESS, ClosedTurns, Usage, joined_words
+from core.agents.models import ENDED, WORDLESS, Usage, joined_words
 from core.agents.normalizer import AgentKit
 from core.engine.values import fingerprint
 from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
@@ -100,14 +100,6 @@ class OpenAnswers:
             turn = self._usage.preview(self._turn(agent, answer))
             if turn is not None:
                 yield turn
-
-    def pause(self) -> ClosedTurns | None:
-        """Return the state of closed answers; None while one is open."""
-        return None if self._open else self._usage.pause()
-
-    def resume(self, closed: ClosedTurns) -> None:
-        """Continue from a state."""
-        self._usage.resume(closed)
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
         message, at, where, answer_text, said_at, asked_at = answer
@@ -206,18 +198,6 @@ class _Input(Struct, gc=False):
     subagent_type: str | None = None
 
 
-class KnownAgents(NamedTuple):
-    """The state of a log's sub-agents while no call for one is open."""
-
-    alone: bool
-    late: dict[int, list[str]]
-    children: dict[str, str]
-    started: dict[str, str]
-    running: dict[str, str]
-    lines: dict[str, str]
-    last: str
-
-
 class Delegations:
     """Follows one log's calls for sub-agents."""
 
@@ -234,18 +214,6 @@ class Delegations:
         self._running: dict[str, str] = {}
         self._lines: dict[str, str] = {}
         self._last = ""
-
-    def pause(self) -> KnownAgents | None:
-        """Return the state of sub-agents; None while a call for one is open."""
-        if self._open:
-            return None
-        return KnownAgents(
-            self.alone, self._late, self._children, self._started, self._running, self._lines, self._last
-        )
-
-    def resume(self, state: KnownAgents) -> None:
-        """Continue from a state."""
-        self.alone, self._late, self._children, self._started, self._running, self._lines, self._last = state
 
     def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
         """Register a call for a sub-agent, which may start later."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.codex.results import end_fact, item_fact, read_output, sort_cell
 from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
-from core.agents.codex.turns import Turns, TurnState
+from core.agents.codex.turns import Turns
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader, add
 from core.agents.tables import known_words
-from core.agents.values import decode_inner, is_secret, items, table, text, words
+from core.agents.values import decode_inner, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import MAIN, Event, ToolUse
 from core.logs.decoding import seconds
@@ -109,19 +108,6 @@ _OUTPUTS = frozenset(
 )
 
 
-class _Thread(NamedTuple):
-    """The state of a thread beside its calls, while nothing is open."""
-
-    replay: tuple[bool, str, float, float]
-    bare: bool
-    child: bool
-    turns: TurnState
-    said: tuple[str, int]
-    compacted: str
-    running: dict[str, Sorted]
-    children: dict[str, str]
-
-
 class Codex(TranscriptReader):
     """Reads the lines of one thread."""
 
@@ -143,31 +129,6 @@ class Codex(TranscriptReader):
         self._cell = ""  # The newest script, whose inner calls end under ids of their own.
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
-
-    def own_state(self) -> Any:
-        """Return the state of its thread; None while words, facts or an end wait for a line."""
-        if self._advice or self._turns.speaking or self._turns.searches or self._facts or self._children.closing:
-            return None
-        if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
-            return None
-        return _Thread(
-            self._replay.state,
-            self._bare,
-            self._child,
-            self._turns.state,
-            self._prompts.last,
-            self._compacted,
-            self._running,
-            self._children.states,
-        )
-
-    def own_resume(self, own: Any) -> None:
-        """Continue from a state."""
-        thread = msgspec.convert(own, _Thread)
-        self._replay.state = thread.replay
-        self._bare, self._child, self._turns.state = thread.bare, thread.child, thread.turns
-        self._prompts.last, self._compacted = thread.said, thread.compacted
-        self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""

@@ -59,15 +59,6 @@ class Replay:
         self._created = 0.0
         self._written = 0.0
 
-    @property
-    def state(self) -> tuple[bool, str, float, float]:
-        """Its state."""
-        return self.active, self._own, self._created, self._written
-
-    @state.setter
-    def state(self, saved: tuple[bool, str, float, float]) -> None:
-        self.active, self._own, self._created, self._written = saved
-
     def begin(self, meta: Meta, at: float) -> bool:
         """Read a session_meta line and return False if it is copied from another thread."""
         if self._own and meta.session != self._own:
@@ -161,11 +152,6 @@ class ChildThreads:
         self._agent = agent
         self.states: dict[str, str] = {}  # Of each child begun, `running` or how it ended.
         self._closing: dict[str, str] = {}  # Which child a call is about to close.
-
-    @property
-    def closing(self) -> bool:
-        """Whether a call that closes a child waits for its answer."""
-        return bool(self._closing)
 
     def closes(self, call: str, arguments: Any) -> None:
         """A call is made that closes a child."""

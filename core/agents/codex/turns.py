@@ -41,14 +41,6 @@ class Counts(NamedTuple):
     context: int = 0
 
 
-class TurnState(NamedTuple):
-    """The state of a thread's answers while no words wait for a count."""
-
-    counts: Counts = Counts()
-    heard: tuple[tuple[str, int], ...] = ()  # Words logged by only one sign so far: the sign and a fingerprint of each.
-    over: bool = False  # The agent's turn is over, and an event has logged it.
-
-
 class _Words(NamedTuple):
     """The agent's words since its last counted answer."""
 
@@ -64,25 +56,12 @@ class Turns:
     def __init__(self, kit: AgentKit) -> None:
         self._kit = kit
         self.counts = Counts()
+        # Words logged by only one sign so far: the sign and a fingerprint of each.
         self._unconfirmed: tuple[tuple[str, int], ...] = ()
         self._over = False
         self._open_words: _Words | None = None
         self._answered = False  # Whether a call was answered since the agent last said or did something.
         self.searches = 0  # Web searches that no turn has paid for yet.
-
-    @property
-    def state(self) -> TurnState:
-        """Its state, without words."""
-        return TurnState(self.counts, self._unconfirmed, self._over)
-
-    @state.setter
-    def state(self, saved: TurnState) -> None:
-        self.counts, self._unconfirmed, self._over = saved
-
-    @property
-    def speaking(self) -> bool:
-        """Whether words wait for the count of their answer."""
-        return self._open_words is not None
 
     def say(self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where) -> Turn | None:
         """Add words of the agent, and return the turn of the answer before if it is over.

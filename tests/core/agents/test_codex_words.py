@@ -143,22 +143,9 @@ def test_words_wait_for_their_count_in_sight() -> None:
         reader.feed(encoded(line), place, 1)
     (held,) = _turns(reader.pending_events())
     assert (held.said, held.cost, held.output_tokens) == (place, None, 0)
-    assert reader.pause() is None
     (turn,) = _turns(reader.feed(encoded(codex_tokens(2, 100, 0, 10)), place, 1))
     assert (turn.said, turn.output_tokens) == (place, 10)
     assert reader.pending_events() == []
-
-
-def test_a_reader_that_goes_on_knows_what_was_told_by_one_sign() -> None:
-    reader, other = (Codex(new_kit(), session="file") for _ in range(2))
-    place = Where("log", 0, 1)
-    for line in (_META, _event(2, "It works."), codex_tokens(2, 100, 0, 10)):
-        reader.feed(encoded(line), place, 1)
-    state = reader.pause()
-    assert state is not None
-    other.resume(state)
-    other.feed(encoded(_message(2, "It works.")), place, 1)
-    assert other.pending_events() == []
 
 
 def test_answers_without_a_count_end_where_another_begins() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from core.settings import Settings
 from core.store.kept_answers import has_grown, stamp, stamps
-from core.store.reading_cache import ReadingCache, collected_saves, reading_cache
+from core.store.reading_cache import ReadingCache, reading_cache
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree
 
@@ -99,34 +99,6 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert small.count() == 2
     assert cache.clear() and not cache.clear()
     assert cache.load("abcd") == {}
-
-
-def test_what_is_saved_together_is_written_at_the_end_and_known_before(tmp_path: Path) -> None:
-    cache, other = ReadingCache(tmp_path / "c.db", 1_000_000), ReadingCache(tmp_path / "d.db", 1_000_000)
-    cache.save({"a": b"old"})
-    with collected_saves():
-        assert cache.save({"a": b"new", "b": b"1"})
-        assert other.save({"a": b"2"})
-        assert cache.load("abc") == {"a": b"new", "b": b"1"}
-        assert cache.count() == 1
-        assert other.count() == 0
-    assert cache.load("abc") == {"a": b"new", "b": b"1"}
-    assert other.load("abc") == {"a": b"2"}
-
-
-def test_what_is_saved_together_is_written_where_it_fails_or_grows_large(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("core.store.reading_cache._GATHERED", 100)
-    cache = ReadingCache(tmp_path / "c.db", 1_000_000)
-    with pytest.raises(ZeroDivisionError), collected_saves():
-        cache.save({"a": b"1" * 100})
-        assert cache.count() == 0
-        cache.save({"b": b"1"})
-        assert cache.count() == 2
-        cache.save({"c": b"1"})
-        raise ZeroDivisionError
-    assert cache.count() == 3
 
 
 @pytest.mark.parametrize(("size", "kept"), [(100, 20), (12_000, 3), (39_000, 1)])

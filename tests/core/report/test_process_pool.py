@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -57,34 +56,6 @@ def test_a_family_stays_in_one_process(threads: int) -> None:
     for name in "abc":
         assert len({place for text, place in told if text.startswith(name)}) == 1
     assert os.getpid() not in {place for _, place in told}
-
-
-entered: list[str] = []
-
-
-@contextmanager
-def noted() -> Iterator[None]:
-    entered.append("in")
-    yield
-    entered.append("out")
-
-
-def seen(item: tuple[str, int]) -> list[str]:
-    return [*entered, item[0]]
-
-
-def test_what_is_put_around_a_family_is_left_after_the_last_of_it() -> None:
-    entered.clear()
-    told = list(one_by_one(seen, ITEMS, family=family, around=noted))
-    assert entered == ["in", "out"] * 3
-    assert told[3] == ["in", "b"]
-    assert told[0] == ["in", "b"]
-    assert told[1] == ["in", "out", "in", "a"]
-    entered.clear()
-    for *before, _ in shared_out(2, seen, ITEMS, family=family, around=noted):
-        assert before[-1] == "in"
-        assert before.count("in") == before.count("out") + 1
-    assert entered == []
 
 
 DIES = """

@@ -202,17 +202,14 @@ def _analyses(
     None stands for a session in which nooscope itself failed; a line on standard error says so.
     """
     from core.report.process_pool import one_by_one, shared_out
-    from core.store.reading_cache import collected_saves
 
     metrics = bool(args.metrics)
     runs = list(zip(sessions, starts, strict=True))
     jobs = useful_jobs(args.jobs, len(sessions), sum(map(log_size, sessions)), _SMALL)
     if jobs <= 1:
-        done = one_by_one(analyse_one, runs, metrics, family=family_of, around=collected_saves)
+        done = one_by_one(analyse_one, runs, metrics, family=family_of)
     else:
-        done = shared_out(
-            jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=family_of, around=collected_saves
-        )
+        done = shared_out(jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=family_of)
     for session, analysis in zip(sessions, streams.with_progress(done, len(sessions)), strict=True):
         if isinstance(analysis, str):
             streams.say(f"{session.path}: {analysis}")

@@ -172,10 +172,8 @@ def _read(names: list[SessionName], settings: Settings, jobs_wanted: int | None)
         costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
     else:
         from core.report.process_pool import shared_out
-        from core.store.reading_cache import collected_saves
 
-        family = attrgetter("family")
-        costs = shared_out(jobs, session_cost, missing, settings, family=family, around=collected_saves)
+        costs = shared_out(jobs, session_cost, missing, settings, family=attrgetter("family"))
     return streams.with_progress(costs, len(missing))
 
 
