@@ -29,7 +29,7 @@ def known_agents() -> tuple[Agent, ...]:
 def _fits(value: object) -> str:
     if not isinstance(value, Agent):
         return "it is not an Agent (core.logs.agent)"
-    return f"there is already an agent {value.name} already" if value.name in {one.name for one in AGENTS} else ""
+    return f"there is already an agent {value.name}" if value.name in {one.name for one in AGENTS} else ""
 
 
 def unusable_agents() -> tuple[str, ...]:

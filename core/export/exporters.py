@@ -489,7 +489,7 @@ TAKEN = frozenset(("events", "otlp", *(one.name for one in BUILT_IN)))
 def _fits(value: object) -> str:
     if not isinstance(value, Exporter):
         return "it is not an Exporter (core.export.exporters)"
-    return f"there is already a format {value.name} already" if value.name in TAKEN else ""
+    return f"there is already a format {value.name}" if value.name in TAKEN else ""
 
 
 def exporters() -> tuple[dict[str, Exporter], tuple[str, ...]]:

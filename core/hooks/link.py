@@ -69,7 +69,7 @@ class IntakeLink:
     @staticmethod
     def _why(answer: Any, otherwise: str) -> str:
         if not isinstance(answer, dict):
-            return "no nooscope is serving hooks; start one with `nooscope listen`"
+            return "no nooscope is serving hooks; start one with `nooscope hooks listen`"
         return "" if answer.get("done") else otherwise
 
     def _run(self) -> None:

@@ -150,7 +150,7 @@ class PhoneLinks:
         if request.method != "POST":
             raise Refused(405, "open it, or send it with POST")
         if request.from_here and not self._near:
-            return _page("<p>These links are for other machines; here, `nooscope permits` answers.</p>", 403)
+            return _page("<p>These links are for other machines; here, `nooscope hooks permits` answers.</p>", 403)
         if link.question.choices and link.verdict == "once" and not self._settings.words:
             return _page("<p>Words are off, so a question cannot be answered from here.</p>", 403)
         fields = parse_qs(request.body.decode("utf-8", "replace"))

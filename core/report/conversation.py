@@ -353,7 +353,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
         for row in change.rows:
             verdict = "too early" if not change.events else "as predicted" if row.right else "otherwise"
             lines.append(
-                f"  {firing_words(row.name)}: {row.before:.1f} in 100 events before, "
+                f"  {firing_words(row.name)}: {row.before:.1f} per 100 events before, "
                 f"{row.foreseen:.1f} predicted, {row.since:.1f} came: {verdict}"
             )
         if not change.rows:
@@ -446,7 +446,7 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
 def _finding_line(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
-        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, {each.recorded:.1f} in the recording"
+        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} per 100 events, {each.recorded:.1f} in the recording"
     )
 
 

@@ -123,7 +123,7 @@ def _reached(moments: Sequence[Moment], playhead: int) -> tuple[int, int]:
 
 def _moment_line(name: str, events: Sequence[Event], place: int, width: int) -> Line:
     if place < 0:
-        return [(fit(name, _LABEL), "strong"), ("not begun", "quiet")]
+        return [(fit(name, _LABEL), "strong"), ("not started", "quiet")]
     event = events[place]
     failed = isinstance(event, ToolUse) and event.outcome == "failure"
     when = clock(event.at - events[0].at)

@@ -196,7 +196,7 @@ class SignsOfLife:
         silent = self._clock() - self.heard.get(token(host), self.since)
         if silent <= patience:
             return ""
-        return f"no sign of life from {host} for {span(silent)}; is `nooscope ship` running there?"
+        return f"no sign of life from {host} for {span(silent)}; is `nooscope fleet ship` running there?"
 
 
 class Mirror(SignsOfLife):

@@ -519,5 +519,5 @@ def _lock_alone(path: Path) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise StoreError("another `nooscope ship` is already sending this host's sessions there") from None
+        raise StoreError("another `nooscope fleet ship` is already sending this host's sessions there") from None
     return file

@@ -47,7 +47,7 @@ def test_a_table_without_a_terminal(home: Path, capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("▲  needs you ")
     assert "asks you something (AskUserQuestion)" in lines[1]
-    assert lines[-1].startswith("4 in need of you")
+    assert lines[-1].startswith("4 need you")
 
 
 def test_only_the_paths_that_are_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

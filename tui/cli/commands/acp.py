@@ -1,4 +1,4 @@
-"""`nooscope acp -- AGENT ARGS...`: runs an ACP agent for an editor and watches what passes between them."""
+"""`nooscope fleet acp -- AGENT ARGS...`: runs an ACP agent for an editor and watches what passes between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _run(args: argparse.Namespace) -> int:
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
-        raise UsageError("name the agent's command: nooscope acp -- AGENT ARGS ...")
+        raise UsageError("name the agent's command: nooscope fleet acp -- AGENT ARGS ...")
     code, fault = run_proxy(command, own_folder("data") / "acp")
     if fault:
         print(f"nooscope: the end of the session was not logged: {fault}", file=sys.stderr)

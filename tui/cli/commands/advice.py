@@ -1,4 +1,4 @@
-"""`nooscope advice`: the advice agents were given, and its effect."""
+"""`nooscope hooks advice`: the advice agents were given, and its effect."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
 
     answer = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
     if answer is None:
-        raise NooscopeError("no nooscope is serving hooks; start one with `nooscope listen`")
+        raise NooscopeError("no nooscope is serving hooks; start one with `nooscope hooks listen`")
     if not answer.get("done"):
         raise NooscopeError(answer.get("why") or "this session has not called a hook yet, or the message is empty")
     denies = cancel and "why" not in answer

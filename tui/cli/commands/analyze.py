@@ -1,4 +1,4 @@
-"""`nooscope analyze`: whole logs through the engine, as a report or as JSON."""
+"""`nooscope inspect analyze`: whole logs through the engine, as a report or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope bookmarks`: named moments of sessions, kept in our own folder."""
+"""`nooscope inspect bookmarks`: named moments of sessions, kept in our own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope completion`: a script that lets a shell complete commands, options and names.
+"""`nooscope doctor completion`: a script that lets a shell complete commands, options and names.
 
 The script asks this program at each press of tab, so that it is short and never out of date.
 """
@@ -27,7 +27,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
     parser.add_argument("--list", choices=("settings", "themes", "stories"), help="list names of one kind")
     parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
+    parser.epilog = 'bash and zsh: eval "$(nooscope doctor completion SHELL)" in the start-up file'
 
 
 def _run(args: argparse.Namespace) -> int:

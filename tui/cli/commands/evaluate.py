@@ -1,4 +1,4 @@
-"""`nooscope evaluate`: what readings and alarms are worth on runs with a known outcome."""
+"""`nooscope tune evaluate`: what readings and alarms are worth on runs with a known outcome."""
 
 from __future__ import annotations
 

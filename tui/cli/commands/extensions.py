@@ -1,4 +1,4 @@
-"""`nooscope extensions`: installed extensions, what each does, and whether it is on."""
+"""`nooscope tune extensions`: installed extensions, what each does, and whether it is on."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
         print_table([(*row[:_HOST], *row[_HOST + 1 :]) for row in table], right=(2, 6, 7, 8))
     need, look, work, rest, new = census(rows)
     empty = f", {new} without events" if new else ""
-    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest{empty}")
+    print(f"\n{need} need you, {look} to look at, {work} working, {rest} at rest{empty}")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -75,12 +75,12 @@ def _run(args: argparse.Namespace) -> int:
     path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline, answer=args.answer)
     print(f"{args.agent}: hooks installed in {path} ({mode}{', answer' if args.answer else ''}).")
     if args.answer:
-        print(f"Its permission prompts can be answered here with `nooscope permits`: {hooks.answers}.")
+        print(f"Its permission prompts can be answered here with `nooscope hooks permits`: {hooks.answers}.")
     if hooks.after:
         print(f"Now {hooks.after}.")
     if hooks.limits:
         print(f"Note: {hooks.limits}.")
-    print("They do nothing until nooscope serves them: run `nooscope listen`.")
+    print("They do nothing until nooscope serves them: run `nooscope hooks listen`.")
     return 0
 
 
@@ -98,7 +98,7 @@ def _status(project: Path | None, agents: list[str]) -> int:
         damaged |= bool(installed.problems)
     running = call(default_place(), "sessions", {})
     if running is None:
-        print("No nooscope is serving hooks; start one with `nooscope listen`.")
+        print("No nooscope is serving hooks; start one with `nooscope hooks listen`.")
     else:
         print(f"A nooscope serves hooks; {len(running)} sessions have called it.")
     if damaged:

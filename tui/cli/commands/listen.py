@@ -1,4 +1,4 @@
-"""`nooscope listen`: serve agents' hooks, and take telemetry and open events, on this machine."""
+"""`nooscope hooks listen`: serve agents' hooks, and take telemetry and open events, on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope permits`: what waits for you, what was decided, and whether the journal is whole."""
+"""`nooscope hooks permits`: what waits for you, what was decided, and whether the journal is whole."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _decide(args: argparse.Namespace) -> int:
     from core.hooks.link import decision
 
     if args.number is None or not args.number.isdecimal():
-        raise UsageError("name the number of a question; `nooscope permits` lists them")
+        raise UsageError("name the number of a question; `nooscope hooks permits` lists them")
     choice = "deny" if args.do == "deny" else "session" if args.session else "once"
     place, number = default_place(), int(args.number)
     waiting = call(place, "questions", {}) or []

@@ -1,4 +1,4 @@
-"""`nooscope query`: ask a dataset that `analyze --parquet` wrote."""
+"""`nooscope inspect query`: ask a dataset that `analyze --parquet` wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope rules`: the active rules, what was learned about them, and whether a file is valid."""
+"""`nooscope tune rules`: the active rules, what was learned about them, and whether a file is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope ship`: send this host's sessions to a NATS server or to standard output, for `fleet --from`."""
+"""`nooscope fleet ship`: send this host's sessions to a NATS server or to standard output, for `fleet --from`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nooscope statusline`: one line on the session whose status an agent hands in."""
+"""`nooscope hooks statusline`: one line on the session whose status an agent hands in."""
 
 from __future__ import annotations
 
