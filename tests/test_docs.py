@@ -209,7 +209,7 @@ def test_every_command_with_json_is_named() -> None:
 
 _SHOWN = {
     "nooscope": "claude-code",
-    "nooscope fleet": "worth a look",
+    "nooscope fleet": "to look at",
     "nooscope replay LOG": "asked     0:00",
     "nooscope recap LOG": "outcome 4 files changed",
     "nooscope changes LOG": "+++ b/src/dates/zones.ts",

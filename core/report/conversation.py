@@ -445,9 +445,7 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
 
 def _finding_line(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
-    return (
-        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} per 100 events, {each.recorded:.1f} in the recording"
-    )
+    return f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} per 100 events, recorded: {each.recorded:.1f}"
 
 
 def _mark(mark: Mark, start: float) -> str:

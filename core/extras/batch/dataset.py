@@ -128,7 +128,9 @@ def ask(folder: Path, question: str) -> QueryResult:
     """Answer a question by its name or in SQL."""
     duckdb = needed("duckdb", "batch")
     if Dataset(folder).about() is None:
-        raise UsageError(f"{folder} contains no dataset; create one with: nooscope inspect analyze TREE --parquet FOLDER")
+        raise UsageError(
+            f"{folder} contains no dataset; create one with: nooscope inspect analyze TREE --parquet FOLDER"
+        )
     if question not in QUESTIONS and not any(map(str.isspace, question.strip())):
         raise UsageError(f"no question is named {question!r}; available: {', '.join(QUESTIONS)}; or write SQL")
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
