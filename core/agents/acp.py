@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.values import amount, beyond, code, items, table, text, whole_number, without_cached, words
 from core.agents.words import shown_arguments
 from core.events import Event, Prompt, Turn, Where
@@ -59,7 +59,7 @@ class AcpReader(TranscriptReader):
         """Return the prompt that may still get more chunks."""
         return filter(None, [self._asked])
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one message."""
         record = self.table(value, "message")
         at = seconds(record.get("timestamp"))
@@ -74,27 +74,27 @@ class AcpReader(TranscriptReader):
         if "update" in record:
             method, params = "session/update", record
         if method and not self.begun:
-            self._open(params, out)
+            self._open(params)
         if method.endswith("session/update"):
             if "session/load" not in self._requests.values():  # which repeats the session's past
                 update = table(params.get("update"))
                 if text(update.get("sessionUpdate")) not in _PROMPT_KINDS:
-                    self._release_prompt(out)
-                self._update(update, out)
+                    self._release_prompt()
+                self._update(update)
         elif method:
-            self._request(method, number, params, out)
+            self._request(method, number, params)
         elif "result" in message or "error" in message:
-            self._response(record, number, message, out)
+            self._response(record, number, message)
 
-    def _open(self, params: dict[str, Any], out: list[Event]) -> None:
+    def _open(self, params: dict[str, Any]) -> None:
         folder = text(params.get("cwd"))
-        self.begin(self.now, text(params.get("sessionId")), out, project=folder, model=self.model)
+        self.begin(self.now, text(params.get("sessionId")), project=folder, model=self.model)
 
-    def _request(self, method: str, number: str, params: dict[str, Any], out: list[Event]) -> None:
-        self._release_prompt(out)
+    def _request(self, method: str, number: str, params: dict[str, Any]) -> None:
+        self._release_prompt()
         if method == "session/prompt":
-            self._close(out)
-            out.append(self.prompt(self.now, words(params.get("prompt"))))
+            self._close()
+            self.add(self.prompt(self.now, words(params.get("prompt"))))
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
             options = {
@@ -102,12 +102,12 @@ class AcpReader(TranscriptReader):
             }
             name = text(call.get("toolCallId"))
             self._options[number] = (name, options)
-            self._tool({"sessionUpdate": "tool_call_update", **call}, out)
+            self._tool({"sessionUpdate": "tool_call_update", **call})
         elif method == "session/cancel":
-            self._close(out)
-            out.append(self.prompt(self.now, "", interrupt=True))
+            self._close()
+            self.add(self.prompt(self.now, "", interrupt=True))
 
-    def _response(self, record: dict[str, Any], number: str, message: dict[str, Any], out: list[Event]) -> None:
+    def _response(self, record: dict[str, Any], number: str, message: dict[str, Any]) -> None:
         asker = {"agent": "client", "client": "agent"}.get(text(record.get("from")), "")
         method = self._requests.pop(f"{asker}{number}", "") or self._requests.pop(number, "")
         result = table(message.get("result"))
@@ -120,39 +120,39 @@ class AcpReader(TranscriptReader):
             if answer.get("outcome") == "cancelled" or kind.startswith("reject"):
                 self._refused.add(name)
         elif method == "session/prompt":
-            self._turn_over(text(result.get("stopReason")), table(result.get("usage")), out)
+            self._turn_over(text(result.get("stopReason")), table(result.get("usage")))
             if "error" in message:
-                self.answer(self.now, "", out, message=f"error-{self._line}", stop="error", cost=0.0)
+                self.answer(self.now, "", message=f"error-{self._line}", stop="error", cost=0.0)
 
-    def _update(self, update: dict[str, Any], out: list[Event]) -> None:
+    def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))
         self.check_kind(kind)
         if kind in _ANSWER_KINDS:
             self._add_words(words(update.get("content")))
         elif kind in _PROMPT_KINDS:
             if table(update.get("_meta")).get("hostTurn") is not True:
-                self._add_prompt(words(update.get("content")), text(update.get("messageId")), out)
+                self._add_prompt(words(update.get("content")), text(update.get("messageId")))
         elif kind in _CALL_KINDS:
-            self._tool(update, out)
+            self._tool(update)
         elif kind == "usage_update":
             self._context = whole_number(update.get("used")), whole_number(update.get("size"))
             cost = table(update.get("cost"))
             self._cost = (amount(cost.get("amount")) if cost.get("currency") == "USD" else None) or self._cost
         elif kind == "compaction_update" and update.get("status") == "completed":
-            out.append(self.compaction(self.now))
+            self.add(self.compaction(self.now))
         elif kind == "state_update" and update.get("state") == "idle":
-            self._turn_over("end_turn", {}, out)
+            self._turn_over("end_turn", {})
         elif kind in ("plan", "plan_update"):
-            self._add_plan(update, out)
+            self._add_plan(update)
 
-    def _add_prompt(self, chunk: str, message: str, out: list[Event]) -> None:
+    def _add_prompt(self, chunk: str, message: str) -> None:
         """Add a prompt, or more of it, from a log that has no requests."""
         if "session/prompt" in self._requests.values() or not chunk.strip():
             return
         if message != self._asked_id:
-            self._release_prompt(out)
+            self._release_prompt()
         if self._asked is None:
-            self._close(out)
+            self._close()
             self._asked_text, self._asked_id = "", message
         self._asked_text += chunk
         at, where = (
@@ -160,9 +160,9 @@ class AcpReader(TranscriptReader):
         )
         self._asked = self.prompt(at, self._asked_text, where)
 
-    def _release_prompt(self, out: list[Event]) -> None:
+    def _release_prompt(self) -> None:
         """Add the prompt that is complete."""
-        add(self._asked, out)
+        self.add(self._asked)
         self._asked = None
 
     def _joined(self, first: Where | None) -> Where:
@@ -187,12 +187,12 @@ class AcpReader(TranscriptReader):
         window = size or turn.context_window
         return structs.replace(turn, context_tokens=used, context_window=window)
 
-    def _close(self, out: list[Event]) -> None:
+    def _close(self) -> None:
         """The answer that is open is over."""
-        add(self.usage.close(self.agent), out)
+        self.add(self.usage.close(self.agent))
         self._answer_text = ""
 
-    def _turn_over(self, stop: str, usage: dict[str, Any], out: list[Event], cost: float | None = None) -> None:
+    def _turn_over(self, stop: str, usage: dict[str, Any], cost: float | None = None) -> None:
         cached = whole_number(usage.get("cachedReadTokens"))
         written = whole_number(usage.get("cachedWriteTokens") or usage.get("cacheCreationTokens"))
         answer_text, self._answer_text = self._answer_text, ""
@@ -210,27 +210,27 @@ class AcpReader(TranscriptReader):
         )
         if usage.get("usageIsIncomplete") or usage.get("costIsPartial"):  # The sum of all turns is then a minimum.
             turn = structs.replace(turn, cost=None)
-        out.append(turn)
+        self.add(turn)
         if stop == "cancelled":
-            out.append(self.prompt(self.now, "", interrupt=True))
-            out.extend(self.calls.give_up())
+            self.add(self.prompt(self.now, "", interrupt=True))
+            self.add(*self.calls.give_up())
             self._open_calls.clear()
 
-    def _add_plan(self, update: dict[str, Any], out: list[Event]) -> None:
+    def _add_plan(self, update: dict[str, Any]) -> None:
         """Add one use of a planning tool for each plan that differs from the last."""
         entries = items(update.get("entries")) or items(table(update.get("plan")).get("entries"))
         if str(entries) != self._plan:
             self._plan = str(entries)
             arguments, result = {"todos": entries}, Result(empty=False)
             where = self.here()
-            out.append(self.whole_call(f"plan-{self._line}", "plan", arguments, self.now, result, where))
+            self.add(self.whole_call(f"plan-{self._line}", "plan", arguments, self.now, result, where))
 
-    def _tool(self, update: dict[str, Any], out: list[Event]) -> None:
+    def _tool(self, update: dict[str, Any]) -> None:
         name = text(update.get("toolCallId"))
         if not name:
             self.note("call without an id")
             return
-        self._close(out)
+        self._close()
         status = text(update.get("status"))
         facts = {key: update[key] for key in _FACTS if update.get(key) is not None}
         fresh = name not in self._open_calls
@@ -247,7 +247,7 @@ class AcpReader(TranscriptReader):
             self.calls.amend(name, self.kit.normalizer.sort(self.name, tool, arguments), tool)
         if status in _FINAL:
             del self._open_calls[name]
-            self.result(name, self.now, self._call_result(name, status, call_facts), out)
+            self.result(name, self.now, self._call_result(name, status, call_facts))
 
     def _tool_and_arguments(self, call_facts: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
         """Return a call's tool and arguments, if necessary from its kind, title and places."""

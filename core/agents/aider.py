@@ -185,43 +185,42 @@ class AiderReader(TranscriptReader):
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
         self._place, self._line = where, line
-        out = self._events(record, where)
-        self._idle = self._idle and all(isinstance(event, SessionStart) for event in out)
-        return out
+        self.out = []
+        self._read_line(record, where)
+        self._idle = self._idle and all(isinstance(event, SessionStart) for event in self.out)
+        return self.out
 
-    def _events(self, record: bytes, where: Where) -> list[Event]:
-        out: list[Event] = []
+    def _read_line(self, record: bytes, where: Where) -> None:
         line = record.decode("utf-8", "replace").rstrip("\r\n")
         self._ends.step(line, where, self._line)
         heading = self._ends.unmarked
         if is_typed(line):
             if heading or self._line != self._typed + 1:
-                self._take_prompt(out, heading=heading)
+                self._take_prompt(heading=heading)
             if not self._spoken:
-                self._end_answer(out)
+                self._end_answer()
             self._asked.add(typed(line), self.now + STEP, where)
             self._typed = self._line
-            return out
-        self._take_prompt(out, heading=heading)
+            return
+        self._take_prompt(heading=heading)
         started = STARTED.match(line)
         if started:
-            self._end_answer(out)
-            self._start(started[1], out)
+            self._end_answer()
+            self._start(started[1])
         elif line.startswith(">") and self.begun and not line.startswith(">>>"):
-            self._program(line, out)
+            self._program(line)
         elif line.strip() and self.begun:
             self._read_speech(line, where)
-        return out
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Nothing in it is JSON."""
 
     def finish(self) -> list[Event]:
         """A prompt or an answer that is the last thing written."""
-        out: list[Event] = []
-        self._take_prompt(out)
-        self._end_answer(out)
-        return out + super().finish()
+        self.out = []
+        self._take_prompt()
+        self._end_answer()
+        return self.out + super().finish()
 
     def pending_events(self) -> list[Event]:
         """Return the prompt or answer at the end of a growing history."""
@@ -241,7 +240,7 @@ class AiderReader(TranscriptReader):
         asks = is_request(gathered.text) and not repeats(gathered.text, self._passed_on)
         return [self.prompt(at, gathered.text, gathered.where)] if asks else []
 
-    def _take_prompt(self, out: list[Event], *, heading: bool = False) -> None:
+    def _take_prompt(self, *, heading: bool = False) -> None:
         """Take what was typed as such, or a heading for the words of the model that it is."""
         gathered = self._asked
         if not gathered:
@@ -249,12 +248,12 @@ class AiderReader(TranscriptReader):
         if heading:
             self._read_speech(gathered.text, gathered.where)
         else:
-            self._end_answer(out)
+            self._end_answer()
             self.now, self._refused = gathered.at, False
             prompt_events = self._prompt()
             if prompt_events:
                 self._stage = "rests" if isinstance(prompt_events[0], SessionEnd) else "answers"
-                out.extend(prompt_events)
+                self.add(*prompt_events)
             self._passed_on = passed_on(gathered.text)
         self._asked = GatheredText()
 
@@ -268,7 +267,7 @@ class AiderReader(TranscriptReader):
         self._fault, self._traced, self._stage, self._passed_on = None, False, "answers", ""
         self._spoken.add(line, self.now, where)
 
-    def _start(self, started_at: str, out: list[Event]) -> None:
+    def _start(self, started_at: str) -> None:
         at = _time(started_at)
         if at is None:
             self.note("no time")
@@ -276,9 +275,9 @@ class AiderReader(TranscriptReader):
         self._stage, self._refused, self._idle = "rests", False, True
         name = started_at.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
-        self.begin(self.now, name if again == 1 else f"{name}-{again}", out, synthetic_time=True)
+        self.begin(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True)
 
-    def _program(self, line: str, out: list[Event]) -> None:
+    def _program(self, line: str) -> None:
         """Read a line that the program printed."""
         model, folder = MODEL.match(line), FOLDER.match(line)
         if model:
@@ -290,67 +289,67 @@ class AiderReader(TranscriptReader):
         elif line.startswith(TRACEBACK):
             self._traced = True
         elif line.startswith((STOPPED, LEFT)) or WAITS.match(line):
-            self._rest(line, out)
+            self._rest(line)
         else:
-            self._work(line, out)
+            self._work(line)
 
-    def _work(self, line: str, out: list[Event]) -> None:
+    def _work(self, line: str) -> None:
         """Read what the program prints about an answer: tokens, edits, errors."""
         tokens, fault = TOKENS.match(line), FAULT.match(line)
         if tokens:
             self._refused = False
-            self._count(tokens, out)
+            self._count(tokens)
         elif fault and (fault["name"] or self._traced or " has hit a token limit!" in line):
-            self._end_answer(out)
+            self._end_answer()
             self._traced, self._fault = False, self.here()
             if fault["name"] is None or fault["name"] in FOR_GOOD:
-                self._end_answer(out)
+                self._end_answer()
         elif REFUSED.match(line):
             self._refused, self._stage = True, "answers"
-            self._deed("edit", {}, Result(text=line[2:], error=True), out)
+            self._deed("edit", {}, Result(text=line[2:], error=True))
         else:
             for pattern, tool, argument in DEEDS:
                 if match := pattern.match(line):
                     result = _UNTOLD if tool == "run" else Result(text=line[2:], empty=False)
-                    self._deed(tool, {argument: match[1]}, result, out)
+                    self._deed(tool, {argument: match[1]}, result)
                     return
 
-    def _rest(self, line: str, out: list[Event]) -> None:
+    def _rest(self, line: str) -> None:
         """The program waits for the person, who may have stopped it, or left."""
-        self._end_answer(out)
+        self._end_answer()
         stage, self._stage, self._refused = self._stage, "rests", False
         self.now += STEP
         if line.startswith(LEFT):
             end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
-            out += [] if self._idle and not out else [end]
+            self.add(None if self._idle and not self.out else end)
         elif stage == "answers" and line.startswith(STOPPED):
-            out.append(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt(self.now, "", interrupt=True))
         elif stage != "rests" and not line.startswith(STOPPED):
-            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
+            self.add(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
-    def _end_answer(self, out: list[Event]) -> None:
+    def _end_answer(self) -> None:
         """Close the open answer and the last error, which will not be retried."""
         if self._spoken:
-            out.append(self._answer(self._spoken.at, self._spoken.where))
+            self.add(self._answer(self._spoken.at, self._spoken.where))
             self._spoken = GatheredText()
         if self._fault is not None:
             self.now += STEP
-            out.append(self._failed(self._fault))
+            self.add(self._failed(self._fault))
             self._fault, self._stage = None, "rests"
 
     def _failed(self, where: Where) -> Turn:
         return failed_turn(self.now, self.agent, where, f"byte-{where.offset}")
 
-    def _deed(self, tool: str, arguments: dict[str, str], result: Result, out: list[Event]) -> None:
-        self._end_answer(out)
+    def _deed(self, tool: str, arguments: dict[str, str], result: Result) -> None:
+        self._end_answer()
         self.now += STEP
-        out.append(self.whole_call(f"byte-{self._place.offset}", tool, arguments, self.now, result))
+        self.add(self.whole_call(f"byte-{self._place.offset}", tool, arguments, self.now, result))
 
-    def _count(self, match: re.Match[str], out: list[Event]) -> None:
+    def _count(self, match: re.Match[str]) -> None:
         self.now += STEP
         sent, written, read, answered = (_number(match[group], match[group + 1]) for group in (1, 3, 5, 7))
         tokens = without_cached(sent, answered, read, written)
-        out.append(self._answer(self.now, self.here(), tokens=tokens, cost=amount(_decimal(match[9]))))
+        self.add(self._answer(self.now, self.here(), tokens=tokens, cost=amount(_decimal(match[9]))))
         self._spoken, self._fault, self._stage = GatheredText(), None, "counted"
 
     def _answer(self, at: float, where: Where, **facts: Any) -> Turn:

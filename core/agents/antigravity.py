@@ -10,7 +10,6 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
 from core.agents.values import decode, items, table, text
-from core.events import Event
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -61,7 +60,7 @@ class AntigravityReader(TranscriptReader):
         self._waiting: list[tuple[str, str]] = []
         self._model = ""
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one step."""
         step = self.table(value, "step")
         kind = text(step.get("type"))
@@ -72,31 +71,31 @@ class AntigravityReader(TranscriptReader):
         if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
             self._model = chosen[1].strip()
         if not self.begun:
-            self.begin(at, antigravity_conversation(Path(self.here().file)), out, model=self._model)
+            self.begin(at, antigravity_conversation(Path(self.here().file)), model=self._model)
         if kind == "USER_INPUT":
             request = _REQUEST.search(content)
-            out.append(self.prompt(at, request[1] if request else content))
+            self.add(self.prompt(at, request[1] if request else content))
         elif kind == "PLANNER_RESPONSE":
-            self._answer(at, step, out)
+            self._answer(at, step)
         elif kind == "CHECKPOINT":
-            out.append(self.compaction(at, trigger="auto"))
+            self.add(self.compaction(at, trigger="auto"))
         elif step.get("source") == "MODEL":
-            self._result(at, kind, step, out)
+            self._result(at, kind, step)
         else:
             self.check_kind(kind)
 
-    def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
+    def _answer(self, at: float, step: dict[str, Any]) -> None:
         message = f"line-{self._line}"
         answer_text = text(step.get("content"))
         model, where = self._model, self.here()
-        out.append(self.turn(at, answer_text, where, message=message, model=model))
+        self.add(self.turn(at, answer_text, where, message=message, model=model))
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())
             self._waiting.append((name, tool))
-            self.delegates(name, tool, at, out)
+            self.delegates(name, tool, at)
 
-    def _result(self, at: float, kind: str, step: dict[str, Any], out: list[Event]) -> None:
+    def _result(self, at: float, kind: str, step: dict[str, Any]) -> None:
         status = text(step.get("status"))
         if status == "RUNNING":
             return
@@ -111,23 +110,23 @@ class AntigravityReader(TranscriptReader):
         if not name and self._waiting:
             name = self._waiting[0][0]
         if not name:
-            self._lone_result(at, tools, result, out)
+            self._lone_result(at, tools, result)
             return
         self._waiting = [pair for pair in self._waiting if pair[0] != name]
         use = self.calls.end(name, at, result, self.here(), line=self._line)
         if use is None:
             return
-        out.append(use)
+        self.add(use)
         if use.action == "delegation":
-            out.append(agent_report(use, use.id))
+            self.add(agent_report(use, use.id))
 
-    def _lone_result(self, at: float, tools: tuple[str, ...], result: Result, out: list[Event]) -> None:
+    def _lone_result(self, at: float, tools: tuple[str, ...], result: Result) -> None:
         """Add a result whose call is missing from the log, with unknown arguments."""
         if not tools:
             self.note("result without a call")
             return
         name = f"line-{self._line}"
-        out.append(self.whole_call(name, tools[0], {}, at, result))
+        self.add(self.whole_call(name, tools[0], {}, at, result))
 
 
 def _opened(arguments: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, add, left_untold, read_result
+from core.agents.reader import STEP, TranscriptReader, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
-from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, Event, SessionEnd, ToolUse
+from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, SessionEnd, ToolUse
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.redact.values import redact_name
@@ -31,22 +31,22 @@ class AtifReader(TranscriptReader):
         self._base = ""  # The JSON pointer of the trajectory that is read, in its document.
         self._embedded: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one trajectory, or of several that are the values of an object."""
         document = self.table(value, "trajectory")
         if "steps" in document:
-            self._main_trajectory(document, "", out)
+            self._main_trajectory(document, "")
             return
         inner = [(f"/{key}", one) for key, one in document.items() if "steps" in table(one)]
         if not inner:
             self.note("no steps")
             return
         self._embedded = {_key(one): (place, one) for place, one in inner[1:]}
-        self._main_trajectory(inner[0][1], inner[0][0], out)
+        self._main_trajectory(inner[0][1], inner[0][0])
 
-    def _main_trajectory(self, document: dict[str, Any], base: str, out: list[Event]) -> None:
+    def _main_trajectory(self, document: dict[str, Any], base: str) -> None:
         if self.begun:
-            out.extend(self.close_all())
+            self.add(*self.close_all())
         self._base = base
         steps = [table(step) for step in self.items(document.get("steps"), "steps")]
         times = [at for step in steps if (at := self._time(step)) is not None]
@@ -60,7 +60,6 @@ class AtifReader(TranscriptReader):
         self.begin(
             self.now if began is None else began,
             name,
-            out,
             project=text(extra.get("cwd")),
             branch=text(extra.get("branch")),
             version=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip(),
@@ -74,24 +73,24 @@ class AtifReader(TranscriptReader):
             ),
         )
         self._embed(document, base)
-        self._steps(document, out)
+        self._steps(document)
         for key in list(self._embedded):
-            self._child({"trajectory_id": key}, out)
+            self._child({"trajectory_id": key})
         if not any(metrics):
-            self._total(table(document.get("final_metrics")), out)
-        out.extend(self.close_all())
+            self._total(table(document.get("final_metrics")))
+        self.add(*self.close_all())
         if rest := text(document.get("continued_trajectory_ref")):
             reason = CONTINUES + redact_name(rest)
-            out.append(SessionEnd(at=self.now, where=self.here(base), reason=reason))
+            self.add(SessionEnd(at=self.now, where=self.here(base), reason=reason))
 
-    def _total(self, metrics: dict[str, Any], out: list[Event]) -> None:
+    def _total(self, metrics: dict[str, Any]) -> None:
         counts = token_counts(metrics, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
-        add(self.total(self.model, amount(metrics.get("total_cost_usd")), without_cached(*counts)), out)
+        self.add(self.total(self.model, amount(metrics.get("total_cost_usd")), without_cached(*counts)))
 
     def _time(self, step: dict[str, Any]) -> float | None:
         return seconds(step.get("timestamp"))
 
-    def _steps(self, document: dict[str, Any], out: list[Event]) -> None:
+    def _steps(self, document: dict[str, Any]) -> None:
         for place, step in self.placed(document.get("steps"), "steps"):
             if step.get("is_copied_context") is True:
                 continue
@@ -105,29 +104,29 @@ class AtifReader(TranscriptReader):
             match step.get("source"):
                 case "user":
                     if self.agent == MAIN:
-                        out.append(self.prompt(self.now, words(step.get("message")), where))
+                        self.add(self.prompt(self.now, words(step.get("message")), where))
                 case "agent":
-                    self._answer(step, where, out)
+                    self._answer(step, where)
                 case "system":
-                    self._managed(step, where, out)
+                    self._managed(step, where)
                 case source:
                     self.skip(f"source/{source}")
-            self._results(step, where, out)
+            self._results(step, where)
 
-    def _managed(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+    def _managed(self, step: dict[str, Any], where: Any) -> None:
         """Read a system step: a compaction, an interruption or a note."""
         extra = table(step.get("extra"))
         managed = table(extra.get("context_management"))
         if extra.get("interrupt") is True:
-            out.append(self.prompt(self.now, "", where, interrupt=True))
+            self.add(self.prompt(self.now, "", where, interrupt=True))
         results = [table(one) for one in items(table(step.get("observation")).get("results"))]
         handed = any(one.get("subagent_trajectory_ref") for one in results) and not step.get("tool_calls")
         if managed.get("type") == "compaction" or handed:
             facts = {name: whole_number(managed.get(name)) for name in ("tokens_before", "tokens_after")}
             trigger = text(managed.get("trigger"))
-            out.append(self.compaction(self.now, where, trigger=trigger, **facts))
+            self.add(self.compaction(self.now, where, trigger=trigger, **facts))
 
-    def _answer(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+    def _answer(self, step: dict[str, Any], where: Any) -> None:
         metrics, extra = table(step.get("metrics")), table(step.get("extra"))
         more = table(metrics.get("extra"))
         cached = whole_number(metrics.get("cached_tokens"))
@@ -147,7 +146,7 @@ class AtifReader(TranscriptReader):
             )
             if "cost_usd" in more:
                 turn = structs.replace(turn, cost=None if more["cost_usd"] is None else 0.0)
-            add(self.usage.deduplicate(turn), out)
+            self.add(self.usage.deduplicate(turn))
         for place, call in enumerate(calls):
             name = text(call.get("tool_call_id")) or f"{where.entry}/{place}"
             began = seconds(table(call.get("extra")).get("timestamp"))
@@ -157,7 +156,7 @@ class AtifReader(TranscriptReader):
             if kind is not None and action in ACTIONS:
                 self.calls.amend(name, kind._replace(action=action))
 
-    def _results(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+    def _results(self, step: dict[str, Any], where: Any) -> None:
         """Results name their call, or come in the order of the calls."""
         results = self.objects(table(step.get("observation")).get("results"), "results")
         is_named = any(text(one.get("source_call_id")) for one in results)
@@ -171,18 +170,18 @@ class AtifReader(TranscriptReader):
                 use = self.calls.end(
                     name, at if ended is None else ended, _result(one.get("content"), extra), where, line=self._line
                 )
-                self._add(use, text(extra.get("outcome")), timed="duration_sec" in extra, out=out)
+                self._add(use, text(extra.get("outcome")), timed="duration_sec" in extra)
             if step.get("source") == "agent":
                 for ref in map(table, items(one.get("subagent_trajectory_ref"))):
-                    self._child(ref, out)
+                    self._child(ref)
 
-    def _add(self, use: ToolUse | None, outcome: str, out: list[Event], *, timed: bool) -> None:
+    def _add(self, use: ToolUse | None, outcome: str, *, timed: bool) -> None:
         """Add a tool use with the outcome that its producer gives it, if that is one of ours."""
         if use is not None:
             judged = outcome if outcome in OUTCOMES else use.outcome
-            out.append(structs.replace(use, outcome=judged, duration=use.duration if timed else None))
+            self.add(structs.replace(use, outcome=judged, duration=use.duration if timed else None))
 
-    def _child(self, ref: dict[str, Any], out: list[Event]) -> None:
+    def _child(self, ref: dict[str, Any]) -> None:
         """A sub-agent's own steps, if they are embedded; else that it ran."""
         key, extra = _key(ref), table(ref.get("extra"))
         place, child = self._embedded.pop(key, ("", {}))
@@ -191,23 +190,23 @@ class AtifReader(TranscriptReader):
         begin = first[0] if first else self.now
         before = self.now, self.agent, self.model, self._base
         role = text(extra.get("role")) or text(table(child.get("agent")).get("name"))
-        self.child_started(key, begin, out, role)
-        already = len(out)
+        self.child_started(key, begin, role)
+        already = len(self.out)
         if child:
             self.agent, self._base, self.now = key, place, begin
             self.model = text(table(child.get("agent")).get("model_name")) or self.model
             self._embed(child, place)
-            self._steps(child, out)
+            self._steps(child)
         last = seconds(extra.get("ended")) or max(self.now, before[0])
         self.now, self.agent, self.model, self._base = before
         status = text(extra.get("outcome"))
         if not extra.get("started") or "ended" in extra:
-            uses = sum(isinstance(one, ToolUse) and one.agent == key for one in out[already:])
+            uses = sum(isinstance(one, ToolUse) and one.agent == key for one in self.out[already:])
             facts = {
                 "tool_uses": whole_number(extra.get("tool_uses")) or uses,
                 "tokens": whole_number(extra.get("tokens")),
             }
-            self.child_ended(key, last, out, well=status not in _FAILED, **facts)
+            self.child_ended(key, last, well=status not in _FAILED, **facts)
 
     def _embed(self, document: dict[str, Any], base: str) -> None:
         for place, child in self.placed(document.get("subagent_trajectories"), "subagent_trajectories"):
@@ -225,9 +224,9 @@ class DevinReader(AtifReader):
         at = seconds(step.get("timestamp"))
         return seconds(table(step.get("metadata")).get("created_at")) if at is None else at
 
-    def _answer(self, step: dict[str, Any], where: Any, out: list[Event]) -> None:
+    def _answer(self, step: dict[str, Any], where: Any) -> None:
         inner = table(step.get("metadata")).get("metrics")
-        super()._answer(step if "metrics" in step else {**step, "metrics": inner}, where, out)
+        super()._answer(step if "metrics" in step else {**step, "metrics": inner}, where)
 
 
 def _key(reference: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from core.agents.calls import Calls, Result
 from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
 from core.agents.values import amount, chat_tokens, items, table, text, words
-from core.events import Event, Matter, Where
+from core.events import Matter, Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -43,23 +43,23 @@ class ChatReader(TranscriptReader):
         self._timed = False
         self._number = 0
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of a run, a list of messages, or one message."""
         if isinstance(value, list):
-            self._run({"messages": value}, out)
+            self._run({"messages": value})
         elif "messages" in value:
-            self._run(value, out)
+            self._run(value)
         elif "role" in value:
             at = _time(value)
             if not self.begun:
                 self._timed = at is not None
-                self.begin(at or 0.0, self.session, out, synthetic_time=at is None)
-            self._message(value, at, self.here(), out)
+                self.begin(at or 0.0, self.session, synthetic_time=at is None)
+            self._message(value, at, self.here())
         else:
             self.note("neither a message nor a run")
 
-    def _run(self, run: dict[str, Any], out: list[Event]) -> None:
-        out.extend(self.close_all())
+    def _run(self, run: dict[str, Any]) -> None:
+        self.add(*self.close_all())
         self.calls, self.clock = Calls(self.kit, self.name), LogClock()
         self._waiting.clear()
         self._number = 0
@@ -81,7 +81,7 @@ class ChatReader(TranscriptReader):
             synthetic_time=not known_times,
             untold=_untold(messages, self._model, timed=self._timed),
         )
-        out.append(start)
+        self.add(start)
         turns = iter(times)
         for place, message in enumerate(messages):
             if not isinstance(message, dict):
@@ -91,10 +91,10 @@ class ChatReader(TranscriptReader):
             if message.get("role") == "assistant":
                 turn = next(turns, None)
                 at = turn if at is None else at
-            self._message(message, at, self.here(f"/messages/{place}"), out)
-        out.extend(self.close_all())
+            self._message(message, at, self.here(f"/messages/{place}"))
+        self.add(*self.close_all())
 
-    def _message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
+    def _message(self, message: dict[str, Any], at: float | None, where: Where) -> None:
         self._number += 1
         role = text(message.get("role"))
         self.check_parts(items(message.get("content")))
@@ -103,23 +103,23 @@ class ChatReader(TranscriptReader):
         elif not self._timed and role == "assistant":
             self.now += STEP
         if role == "assistant":
-            self._answer(message, where, out)
+            self._answer(message, where)
         elif role in ("tool", "function"):
             name = text(message.get("tool_call_id")) or text(message.get("name"))
-            self._end(name, text(message.get("name")), words(message.get("content")), at, where, out)
+            self._end(name, text(message.get("name")), words(message.get("content")), at, where)
         elif role == "user":
-            self._user_message(message, at, where, out)
+            self._user_message(message, at, where)
         else:
             self.check_kind(role)
 
-    def _answer(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
-        out.extend(self.calls.give_up())
+    def _answer(self, message: dict[str, Any], where: Where) -> None:
+        self.add(*self.calls.give_up())
         self._waiting.clear()
         usage = table(message.get("usage"))
         tokens = chat_tokens(usage)
         model, cost = text(message.get("model")) or self._model, amount(usage.get("cost"))
         name = text(message.get("id"))
-        out.append(
+        self.add(
             self.turn(self.now, words(message.get("content")), where, tokens, message=name, model=model, cost=cost)
         )
         for call in self.objects(message.get("tool_calls"), "tool_calls"):
@@ -144,46 +144,36 @@ class ChatReader(TranscriptReader):
         if self.calls.begin(name, tool, arguments, self.now, self.agent, where):
             self._waiting[name] = tool
 
-    def _user_message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
+    def _user_message(self, message: dict[str, Any], at: float | None, where: Where) -> None:
         content = message.get("content")
         answers = [part for part in items(content) if table(part).get("type") == "tool_result"]
         for part in answers:
             output, failed = words(part.get("content")), part.get("is_error") is True
-            self._end(text(part.get("tool_use_id")), "", output, at, where, out, failed=failed)
+            self._end(text(part.get("tool_use_id")), "", output, at, where, failed=failed)
         prompt_text = words([part for part in items(content) if part not in answers] if answers else content)
         executed = _EXECUTED.match(prompt_text)
         if executed:
             tool = executed.group(1)
-            self._end(self._oldest(tool), tool, prompt_text[executed.end() :], at, where, out)
+            self._end(self._oldest(tool), tool, prompt_text[executed.end() :], at, where)
         elif _REFUSED.search(prompt_text[-200:]):
             match = _NAMED.search(prompt_text[:1000])
             tool = match.group(1) if match else "invalid"
-            self._end(self._oldest(tool), tool, prompt_text, at, where, out, failed=True)
+            self._end(self._oldest(tool), tool, prompt_text, at, where, failed=True)
         elif prompt_text or not answers:
-            out.append(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(self.now, prompt_text, where))
 
     def _oldest(self, tool: str) -> str:
         """The call an answer that names only its tool belongs to."""
         names = (name for name, waiting in self._waiting.items() if waiting == tool)
         return next(names, f"answer-{self._number}")
 
-    def _end(
-        self,
-        name: str,
-        tool: str,
-        output: str,
-        at: float | None,
-        where: Where,
-        out: list[Event],
-        *,
-        failed: bool = False,
-    ) -> None:
+    def _end(self, name: str, tool: str, output: str, at: float | None, where: Where, *, failed: bool = False) -> None:
         result = _result(output, failed)
         name = name if name in self._waiting else self._by_tool(name, tool)
         if self._waiting.pop(name, None) is not None:
-            self.result(name, self.now, result, out, where, timed=at is not None)
+            self.result(name, self.now, result, where, timed=at is not None)
         elif tool:
-            out.append(self.whole_call(name, tool, {}, self.now, result, where))
+            self.add(self.whole_call(name, tool, {}, self.now, result, where))
         else:
             self.calls.end(name, self.now, result, where, line=self._line)
 

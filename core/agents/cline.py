@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from core.agents.calls import Result, agent_report
 from core.agents.models import joined_words
-from core.agents.reader import STEP, TranscriptReader, add
+from core.agents.reader import STEP, TranscriptReader
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import Compaction, Event, ToolUse, Where
@@ -77,7 +77,7 @@ class PanelMessages:
         self._command = False
         self._said: list[str] = []
 
-    def read(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
+    def read(self, listed: list[tuple[str, dict[str, Any]]]) -> None:
         """Add the events of all messages; a call is over when something else is shown after it."""
         requests_left = sum(one.get("say") == "api_req_started" for _, one in listed)
         for number, (pointer, message) in enumerate(listed):
@@ -90,19 +90,19 @@ class PanelMessages:
             if kind == "command_output":
                 self._said.append(message_text)
                 continue
-            self._over(at, where, kind, message_text, out)
+            self._over(at, where, kind, message_text)
             if kind == "api_req_started":
                 requests_left -= 1
                 message_text, place = _answer(listed, number + 1)
-                self._turn(at, message, where, out, message_text, self._here(place), last=not requests_left)
+                self._turn(at, message, where, message_text, self._here(place), last=not requests_left)
             elif number == 0 or kind in _PROMPTS:
-                out.append(self._reader.prompt(at, message_text, where))
+                self._reader.add(self._reader.prompt(at, message_text, where))
             elif kind in _COMPACTED:
-                out.append(Compaction(at=at, agent=self._reader.agent, where=where))
+                self._reader.add(Compaction(at=at, agent=self._reader.agent, where=where))
             elif kind in _PANEL_TOOLS:
-                self._call(at, kind, message_text, where, out)
+                self._call(at, kind, message_text, where)
 
-    def _over(self, at: float, where: Where, kind: str, message_text: str, out: list[Event]) -> None:
+    def _over(self, at: float, where: Where, kind: str, message_text: str) -> None:
         if not self._open:
             return
         failed = kind in _FAULTS or kind.endswith("ignore_error")
@@ -112,9 +112,9 @@ class PanelMessages:
         use = self._reader.calls.end(self._open, at, result, where)
         self._open, self._said = "", []
         if use is not None:
-            self._reader.end_use(use, out)
+            self._reader.end_use(use)
 
-    def _call(self, at: float, kind: str, message_text: str, where: Where, out: list[Event]) -> None:
+    def _call(self, at: float, kind: str, message_text: str, where: Where) -> None:
         facts = table(decode(message_text)) if kind != "command" else {}
         tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
         arguments: Any = (
@@ -123,18 +123,10 @@ class PanelMessages:
         name = f"shown-{at}-{where.entry}"
         if self._reader.calls.begin(name, tool, arguments, at, self._reader.agent, where):
             self._open, self._command, self._said = name, kind == "command", []
-            self._reader.delegate(name, tool, at, where, out)
+            self._reader.delegate(name, tool, at, where)
 
     def _turn(
-        self,
-        at: float,
-        message: dict[str, Any],
-        where: Where,
-        out: list[Event],
-        answer_text: str,
-        said_at: Where,
-        *,
-        last: bool,
+        self, at: float, message: dict[str, Any], where: Where, answer_text: str, said_at: Where, *, last: bool
     ) -> None:
         request = _request(message)
         tokens = panel_tokens(request)
@@ -148,9 +140,9 @@ class PanelMessages:
             cost=amount(request.get("cost")),
             said_at=said_at,
         )
-        add(self._reader.usage.update(turn), out)
+        self._reader.add(self._reader.usage.update(turn))
         if tokens.output_tokens or not last:
-            add(self._reader.usage.close(self._reader.agent), out)
+            self._reader.add(self._reader.usage.close(self._reader.agent))
 
 
 def _answer(listed: list[tuple[str, dict[str, Any]]], start: int) -> tuple[str, str]:
@@ -317,69 +309,66 @@ class ClineReader(TranscriptReader):
         """The documents of a task, in the order they are needed."""
         return [path for name in (HISTORY, API, UI) if (path := folder / name).is_file()]
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one document."""
         if isinstance(value, dict):
             if "messages" in value:
                 self._facts = value
                 messages = self.placed(value["messages"], "messages")
                 listed = [(f"/messages/{place}", one) for place, one in messages]
-                self._conversation(listed, [], out)
+                self._conversation(listed, [])
             else:
                 self._facts = value
             return
         listed = [(f"/{place}", one) for place, one in self.placed(value, "messages")]
         if any(one.get("type") in ("ask", "say") for _, one in listed[:4]):
-            self._panel(listed, out)
+            self._panel(listed)
         elif _complete(listed):
-            self._conversation(listed, [], out)
+            self._conversation(listed, [])
         else:
             self._held = (listed, self._place)
 
     def finish(self) -> list[Event]:
         """A conversation without times whose panel never came has made-up ones."""
-        out: list[Event] = []
-        self._release([], out)
-        return out + super().finish()
+        self.out = []
+        self._release([])
+        return self.out + super().finish()
 
-    def _release(self, display_title: list[dict[str, Any]], out: list[Event]) -> None:
+    def _release(self, display_title: list[dict[str, Any]]) -> None:
         if self._held is None:
             return
         (listed, place), self._held = self._held, None
         here, self._place = self._place, place
-        self._conversation(listed, display_title, out)
+        self._conversation(listed, display_title)
         self._place = here
 
-    def _panel(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
+    def _panel(self, listed: list[tuple[str, dict[str, Any]]]) -> None:
         if self._held is not None:
-            self._release([one for _, one in listed], out)
+            self._release([one for _, one in listed])
         elif not self._read:
             self._read = True
-            self._begin(first_time([one for _, one in listed]), out)
-            PanelMessages(self, self.here).read(listed, out)
+            self._begin(first_time([one for _, one in listed]))
+            PanelMessages(self, self.here).read(listed)
 
-    def _begin(self, at: float | None, out: list[Event], model: str = "", place: str = "") -> None:
+    def _begin(self, at: float | None, model: str = "", place: str = "") -> None:
         facts = self._facts
         name = text(facts.get("sessionId")) or (self.session if not self.begun else "")
         self.begin(
             at or 0.0,
             name,
-            out,
             project=text(facts.get("workspace")) or text(facts.get("cwd")) or place,
             model=model,
             parent=text(facts.get("parentTaskId")),
             synthetic_time=at is None,
         )
 
-    def _conversation(
-        self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]], out: list[Event]
-    ) -> None:
+    def _conversation(self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]]) -> None:
         self._read = True
         times = message_times([one for _, one in listed], display_title)
         known_times = [at for at in times if at is not None]
         requests = panel_requests(display_title)
         model = next(filter(None, (_model(one) for _, one in listed)), "")
-        self._begin(known_times[0] if known_times else None, out, model, self._workplace(listed))
+        self._begin(known_times[0] if known_times else None, model, self._workplace(listed))
         self.now = known_times[0] if known_times else 0.0
         answers = 0
         for (pointer, message), at in zip(listed, times, strict=True):
@@ -393,23 +382,20 @@ class ClineReader(TranscriptReader):
             if message.get("role") == "assistant":
                 request = requests[answers] if answers < len(requests) else {}
                 answers += 1
-                self._answer(message, pointer, request, where, out)
+                self._answer(message, pointer, request, where)
             elif message.get("role") == "user":
-                self._user_entry(message, pointer, where, out)
+                self._user_entry(message, pointer, where)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
         instructions = text(self._facts.get("system_prompt")) or words((listed[0][1] if listed else {}).get("content"))
         match = _FOLDER.search(instructions[:200_000])
         return match[1].strip().rstrip(")") if match else ""
 
-    def _answer(
-        self, message: dict[str, Any], pointer: str, request: dict[str, Any], where: Where, out: list[Event]
-    ) -> None:
+    def _answer(self, message: dict[str, Any], pointer: str, request: dict[str, Any], where: Where) -> None:
         metrics = self.table(message.get("metrics"), "metrics")
         self.answer(
             self.now,
             speech([message], agent=True),
-            out,
             where,
             tokens=panel_tokens(table(metrics.get("tokens")) or metrics or request),
             message=text(message.get("id")) or f"{where.entry}@{self.now}",
@@ -417,22 +403,22 @@ class ClineReader(TranscriptReader):
             cost=amount(metrics.get("cost")) or amount(request.get("cost")),
         )
         if message.get("isSummary") is True:
-            out.append(self.compaction(self.now, where))
+            self.add(self.compaction(self.now, where))
         self._waiting.clear()
         for number, call in enumerate(called_in(message.get("content"))):
             name = call.id or f"{pointer}/{number}"
             if self.calls.begin(name, call.tool, call.arguments, self.now, self.agent, where):
                 self._waiting.append(name)
-                self.delegate(name, call.tool, self.now, where, out)
+                self.delegate(name, call.tool, self.now, where)
 
-    def delegate(self, name: str, tool: str, at: float, where: Where, out: list[Event]) -> None:
+    def delegate(self, name: str, tool: str, at: float, where: Where) -> None:
         """Add the sub-agent that a call starts, if it starts one."""
-        if self.delegates(name, tool, at, out, where):
+        if self.delegates(name, tool, at, where):
             self._children.add(name)
 
-    def _user_entry(self, message: dict[str, Any], pointer: str, where: Where, out: list[Event]) -> None:
+    def _user_entry(self, message: dict[str, Any], pointer: str, where: Where) -> None:
         if message.get("isSummary") is True:
-            out.append(self.compaction(self.now, where))
+            self.add(self.compaction(self.now, where))
             return
         answered = False
         for reply in replies(message.get("content")):
@@ -442,10 +428,10 @@ class ClineReader(TranscriptReader):
                 use = self.calls.end(name, self.now, reply_result(reply), where, line=self._line)
                 if use is not None:
                     self._waiting = [other for other in self._waiting if other != name]
-                    self.end_use(use, out)
+                    self.end_use(use)
         prompt_text = person_said(message.get("content"), first=pointer.endswith("/0"), answered=answered)
         if prompt_text:
-            out.append(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(self.now, prompt_text, where))
 
     def _next(self, tool: str) -> str:
         """The call of this tool that waits the longest; else whichever does."""
@@ -454,12 +440,12 @@ class ClineReader(TranscriptReader):
                 return name
         return self._waiting[0] if self._waiting else ""
 
-    def end_use(self, use: ToolUse, out: list[Event]) -> None:
+    def end_use(self, use: ToolUse) -> None:
         """A call that is over, and the sub-agent it started."""
-        out.append(use)
+        self.add(use)
         if use.id in self._children:
             self._children.discard(use.id)
-            out.append(agent_report(use, use.id))
+            self.add(agent_report(use, use.id))
 
 
 def person_said(content: Any, *, first: bool, answered: bool) -> str:

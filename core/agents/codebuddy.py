@@ -6,7 +6,6 @@ from typing import Any
 
 from core.agents.reader import TranscriptReader, read_result
 from core.agents.values import amount, table, text, whole_number, without_cached, words
-from core.events import Event
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(("message", "function_call", "function_call_result"))
@@ -18,7 +17,7 @@ class CodeBuddyReader(TranscriptReader):
     name = "codebuddy"
     kinds = _KINDS | {"reasoning", "summary", "file-history-snapshot", "ai-title", "custom-title"}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         self.check_kind(text(line.get("type")))
@@ -27,19 +26,19 @@ class CodeBuddyReader(TranscriptReader):
         at = self.moment(line.get("timestamp"))
         if not self.begun:
             name, folder = text(line.get("sessionId")), text(line.get("cwd"))
-            self.begin(at, name, out, project=folder)
+            self.begin(at, name, project=folder)
         name = text(line.get("callId"))
         match line["type"], line.get("role"):
             case "function_call", _:
                 self.call(name, text(line.get("name")), line.get("arguments"), at)
             case "function_call_result", _:
-                self.result(name, at, read_result(line.get("output"), guess=True), out)
+                self.result(name, at, read_result(line.get("output"), guess=True))
             case "message", "user":
-                out.append(self.prompt(at, words(line.get("content"))))
+                self.add(self.prompt(at, words(line.get("content"))))
             case "message", "assistant":
-                self._answer(line, at, out)
+                self._answer(line, at)
 
-    def _answer(self, line: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answer(self, line: dict[str, Any], at: float) -> None:
         facts = table(line.get("providerData"))
         usage = table(facts.get("usage")) or table(facts.get("rawUsage"))
         self.model = text(facts.get("model")) or self.model
@@ -51,7 +50,6 @@ class CodeBuddyReader(TranscriptReader):
         self.answer(
             at,
             words(line.get("content")),
-            out,
             message=text(line.get("id")),
             tokens=without_cached(sent, answered, cached),
             cost=amount(usage.get("cost")),

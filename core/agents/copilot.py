@@ -55,7 +55,6 @@ class _Entry(NamedTuple):
     record: dict[str, Any]
     data: dict[str, Any]
     at: float
-    out: list[Event]
 
 
 class CopilotReader(TranscriptReader):
@@ -80,7 +79,7 @@ class CopilotReader(TranscriptReader):
         self._reports.clear()
         return super().finish()
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one record."""
         record = self.table(value, "record")
         kind = text(record.get("type"))
@@ -92,7 +91,7 @@ class CopilotReader(TranscriptReader):
                 self.note("no type")
             return
         data = self.table(record.get("data"), "data")
-        read(self, _Entry(record, data, self.moment(record.get("timestamp")), out))
+        read(self, _Entry(record, data, self.moment(record.get("timestamp"))))
 
     def _agent(self, entry: _Entry) -> str:
         for name in (entry.record.get("agentId"), entry.data.get("parentToolCallId")):
@@ -100,11 +99,11 @@ class CopilotReader(TranscriptReader):
                 return self._agents[name]
         return self.agent
 
-    def _close(self, agent: str, out: list[Event]) -> None:
+    def _close(self, agent: str) -> None:
         turn = self.usage.close(agent)
         if turn is not None:
             self._output[turn.model] = self._output.get(turn.model, 0) + turn.output_tokens
-            out.append(turn)
+            self.add(turn)
 
     def _read_begin(self, entry: _Entry) -> None:
         context = table(entry.data.get("context"))
@@ -114,7 +113,6 @@ class CopilotReader(TranscriptReader):
         self.begin(
             entry.at,
             text(entry.data.get("sessionId")),
-            entry.out,
             project=text(context.get("cwd")),
             branch=text(context.get("branch")),
             version=text(entry.data.get("copilotVersion")),
@@ -128,8 +126,8 @@ class CopilotReader(TranscriptReader):
         prompt_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
         if prompt_text.strip() and not own and entry.data.get("source") in (None, "", "user"):
-            self._close(self.agent, entry.out)
-            entry.out.append(self.prompt(entry.at, prompt_text))
+            self._close(self.agent)
+            self.add(self.prompt(entry.at, prompt_text))
 
     def _add_answer(self, entry: _Entry) -> None:
         answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
@@ -146,14 +144,14 @@ class CopilotReader(TranscriptReader):
         before = self.usage.update(structs.replace(turn, cost=None))
         if before is not None:
             self._output[before.model] = self._output.get(before.model, 0) + before.output_tokens
-            entry.out.append(before)
+            self.add(before)
 
     def _end_turn(self, entry: _Entry) -> None:
-        self._close(self._agent(entry), entry.out)
+        self._close(self._agent(entry))
 
     def _read_call(self, entry: _Entry) -> None:
         agent = self._agent(entry)
-        self._close(agent, entry.out)
+        self._close(agent)
         name = text(entry.data.get("toolCallId")) or f"line-{self._line}"
         self._callers[name] = agent
         self.calls.begin(
@@ -171,9 +169,9 @@ class CopilotReader(TranscriptReader):
             rejected=text(failed.get("code")).lower() in _DENIED,
             running=bool(_RUNNING.search(output[-300:])),
         )
-        use = self.result(text(entry.data.get("toolCallId")), entry.at, result, entry.out)
+        use = self.result(text(entry.data.get("toolCallId")), entry.at, result)
         if advice and use is not None:
-            entry.out.append(said_event(advice, entry.at, use.agent, self.here()))
+            self.add(said_event(advice, entry.at, use.agent, self.here()))
 
     def _read_start(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
@@ -184,10 +182,10 @@ class CopilotReader(TranscriptReader):
         self._agents.setdefault(call, child)
         parent = self._callers.get(call, self.agent)
         role = text(entry.data.get("agentName"))
-        entry.out.append(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
+        self.add(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
         report = self._reports.pop(call, None) or self._reports.pop(child, None)
         if report is not None:
-            self._read_report(_Entry(report[0].record, report[0].data, report[0].at, entry.out))
+            self._read_report(_Entry(report[0].record, report[0].data, report[0].at))
 
     def _read_report(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
@@ -199,10 +197,10 @@ class CopilotReader(TranscriptReader):
             else:
                 self._reports[name] = (entry, self.here(), self._line)
             return
-        self._close(child, entry.out)
+        self._close(child)
         outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
         lasted = whole_number(entry.data.get("durationMs"))
-        entry.out.append(
+        self.add(
             AgentEnd(
                 at=entry.at,
                 agent=self._callers.get(call, self.agent),
@@ -219,7 +217,7 @@ class CopilotReader(TranscriptReader):
         if entry.data.get("success") is False:
             return
         trigger = text(entry.data.get("trigger"))
-        entry.out.append(
+        self.add(
             Compaction(
                 at=entry.at,
                 agent=self._agent(entry),
@@ -231,17 +229,17 @@ class CopilotReader(TranscriptReader):
         )
 
     def _read_error(self, entry: _Entry) -> None:
-        entry.out.append(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
+        self.add(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
 
     def _read_abort(self, entry: _Entry) -> None:
         reason = text(entry.data.get("reason")).lower()
         if not reason or "user" in reason:
-            entry.out.append(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
+            self.add(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
 
     def _read_shutdown(self, entry: _Entry) -> None:
         """Read the end of the session, which has the sums of all answers."""
         for agent in (self.agent, *self._agents.values()):
-            self._close(agent, entry.out)
+            self._close(agent)
         current = text(entry.data.get("currentModel"))
         for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
             usage = table(table(metrics).get("usage"))
@@ -259,9 +257,9 @@ class CopilotReader(TranscriptReader):
             )
             context = whole_number(entry.data.get("currentTokens")) if model == current else 0
             window = self.kit.models.window(model, context)
-            entry.out.append(structs.replace(turn, context_tokens=context, context_window=window))
+            self.add(structs.replace(turn, context_tokens=context, context_window=window))
         self._output.clear()
-        entry.out.append(
+        self.add(
             SessionEnd(at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType")))
         )
 

@@ -208,55 +208,55 @@ class CrushReader(TranscriptReader):
                     )
         return events
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one row."""
         row = self.table(value, "row")
         match row.get("table"):
             case "sessions":
-                self._session(row, out)
+                self._session(row)
             case "messages":
-                self._message(row, out)
+                self._message(row)
             case "spent":
-                self._spend(row, out)
+                self._spend(row)
             case _:
                 self.note("neither session nor message")
 
-    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _session(self, row: dict[str, Any]) -> None:
         name = text(row.get("id"))
         is_known = name in self._sessions
         self._sessions[name] = row
         summary = text(row.get("summary_message_id"))
         if summary in self._summaries:
-            self._compacted(summary, name, out)
+            self._compacted(summary, name)
         if is_known or text(row.get("parent_session_id")) in self._sessions:
             return
         if self.begun:
-            out.extend([*self.close_all(), *self._unfinished_calls()])
+            self.add(*self.close_all(), *self._unfinished_calls())
             self.calls = Calls(self.kit, self.name)
             self._writing.clear()
             self._open.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
-        self.begin(self.now, name, out, project=project_of(Path(self.here().file)))
+        self.begin(self.now, name, project=project_of(Path(self.here().file)))
 
-    def _agent(self, session: str, out: list[Event]) -> str:
+    def _agent(self, session: str) -> str:
         """Return the agent of a session; the first act of a child announces it."""
         row = self._sessions.get(session, {})
         parent = text(row.get("parent_session_id"))
         if parent not in self._sessions:
             if not self.begun:
-                self.begin(self.now, session, out)
+                self.begin(self.now, session)
             return self.agent
         if session not in self._announced:
             self._announced.add(session)
             began = seconds(row.get("created_at"))
-            started = self._agent(parent, out)
+            started = self._agent(parent)
             at = self.now if began is None else began
             self._children[session.rpartition("$$")[2]] = session
-            out.append(AgentStart(at=at, agent=started, where=self.here(), child=session))
+            self.add(AgentStart(at=at, agent=started, where=self.here(), child=session))
         return session
 
-    def _message(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _message(self, row: dict[str, Any]) -> None:
         name, session = text(row.get("id")), text(row.get("session_id"))
         parts = self.placed(row.get("parts"), "parts")
         finished = next((table(part.get("data")) for _, part in parts if part.get("type") == "finish"), None)
@@ -270,17 +270,17 @@ class CrushReader(TranscriptReader):
         self.check_parts(part for _, part in parts)
         self._writing.pop(name, None)
         at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
-        agent = self._agent(session, out)
+        agent = self._agent(session)
         if role == "assistant":
-            self._answer(row, parts, table(finished), agent, at, out)
+            self._answer(row, parts, table(finished), agent, at)
         elif role == "user" and agent == self.agent:
             prompt_text = _texts(parts) or attached_to(part for _, part in parts)
             if prompt_text.strip():
-                out.append(self.prompt(at, prompt_text))
+                self.add(self.prompt(at, prompt_text))
         elif role == "tool":
             for _, part in parts:
                 if part.get("type") == "tool_result":
-                    self._result(session, self.table(part.get("data"), "result"), at, out)
+                    self._result(session, self.table(part.get("data"), "result"), at)
         elif role not in ("user", "system"):
             self.skip(f"role/{role}")
 
@@ -291,7 +291,6 @@ class CrushReader(TranscriptReader):
         finished: dict[str, Any],
         agent: str,
         at: float,
-        out: list[Event],
     ) -> None:
         name, session = text(row.get("id")), text(row.get("session_id"))
         stop = text(finished.get("reason"))
@@ -299,15 +298,15 @@ class CrushReader(TranscriptReader):
         turn = self.turn(at, _texts(parts), message=name, model=self._model, stop=stop, agent=agent)
         context = self._spent.get(session, (0.0, 0))[1]
         is_priced = self._priced(session) or self.kit.models.free(self._model)
-        out.append(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
+        self.add(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
         self._summaries[name] = at
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
-            self._compacted(name, session, out)
+            self._compacted(name, session)
         for place, part in parts:
             if part.get("type") == "tool_call":
                 self._call(session, f"{name}/{place}", self.table(part.get("data"), "call"), agent, at)
         if stop in ("canceled", "cancelled"):
-            out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
+            self.add(self.prompt(at, "", self.here(), agent, interrupt=True))
 
     def _call(self, session: str, place: str, call: dict[str, Any], agent: str, at: float) -> None:
         call_id = text(call.get("id")) or place
@@ -316,7 +315,7 @@ class CrushReader(TranscriptReader):
         if self.calls.begin(name, text(call.get("name")), arguments, at, agent, self.here()):
             self._open.setdefault((session, call_id), []).append(name)
 
-    def _result(self, session: str, result: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _result(self, session: str, result: dict[str, Any], at: float) -> None:
         call_id = text(result.get("tool_call_id"))
         waiting = self._open.get((session, call_id))
         name = waiting.pop() if waiting else call_id
@@ -324,10 +323,10 @@ class CrushReader(TranscriptReader):
         use = self.calls.end(name, at, _judged(result, shell=shell), self.here(), line=self._line)
         if use is None:
             return
-        out.append(use)
+        self.add(use)
         child = self._children.get(call_id)
         if child is not None:
-            out.append(agent_report(use, child))
+            self.add(agent_report(use, child))
 
     def _priced(self, session: str) -> bool:
         """Whether the root session has a cost, which includes all answers."""
@@ -341,7 +340,7 @@ class CrushReader(TranscriptReader):
             session = parent
         return False
 
-    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _spend(self, row: dict[str, Any]) -> None:
         """Add what a session cost since the last reading, and its context now."""
         name = text(row.get("id"))
         cost, context = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
@@ -359,15 +358,15 @@ class CrushReader(TranscriptReader):
         )
         window = self.kit.models.window(self._model, context)
         difference = None if cost is None else max(0.0, cost - before[0])
-        out.append(structs.replace(turn, cost=difference, context_tokens=context, context_window=window))
+        self.add(structs.replace(turn, cost=difference, context_tokens=context, context_window=window))
 
-    def _compacted(self, message: str, session: str, out: list[Event]) -> None:
+    def _compacted(self, message: str, session: str) -> None:
         key = f"compaction {message}"
         if key in self._seen_ids:
             return
         self._seen_ids.add(key)
         at = self._summaries[message]
-        out.append(Compaction(at=at, agent=self._agent(session, out), where=self.here()))
+        self.add(Compaction(at=at, agent=self._agent(session), where=self.here()))
 
 
 def _judged(result: dict[str, Any], *, shell: bool) -> Result:

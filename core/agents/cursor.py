@@ -10,7 +10,6 @@ from core.agents.calls import Result
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.values import items, table, text, words
 from core.agents.words import speech
-from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
 
@@ -31,7 +30,7 @@ class CursorReader(TranscriptReader):
     kinds = _CALLS | _RESULTS | {"user", "assistant", "turn_ended", "text", "thinking", "image"}
     _question = ""  # The open question.
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one message."""
         line = self.table(value, "line")
         role = line.get("role")
@@ -39,12 +38,12 @@ class CursorReader(TranscriptReader):
         if role not in ("user", "assistant"):
             return
         if not self.begun:
-            self.begin(0.0, self.session, out, synthetic_time=True)
+            self.begin(0.0, self.session, synthetic_time=True)
         self.now += STEP
         if self._question:
             use = self.calls.end(self._question, self.now, _UNTOLD, self.here())
             self._question = ""
-            out += [use] if use is not None else []
+            self.add(use)
         content = self.table(line.get("message"), "message").get("content")
         self.check_parts(items(content))
         if role == "user":
@@ -52,10 +51,10 @@ class CursorReader(TranscriptReader):
             prompt_text = words(own or text(content))
             queries = _QUERY.findall(prompt_text)
             if own or not items(content):
-                out.append(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
+                self.add(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
             return
         name = f"line-{self._line}"
-        out.append(self.turn(self.now, speech([line], agent=True), message=name, model=""))
+        self.add(self.turn(self.now, speech([line], agent=True), message=name, model=""))
         for place, part in enumerate(items(content)):
             call = table(part)
             if text(call.get("type")) not in _CALLS:
@@ -66,7 +65,7 @@ class CursorReader(TranscriptReader):
                 self._question = f"{name}/{place}"
                 self.call(self._question, tool, arguments, self.now)
             else:
-                out.append(self.whole_call(f"{name}/{place}", tool, arguments, self.now, _UNTOLD))
+                self.add(self.whole_call(f"{name}/{place}", tool, arguments, self.now, _UNTOLD))
 
 
 def cursor_files(path: Path) -> list[Companion]:

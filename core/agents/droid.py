@@ -8,7 +8,7 @@ from core.agents.calls import Result, exit_code
 from core.agents.reader import LateReader
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import speech
-from core.events import Event, Where
+from core.events import Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -42,7 +42,7 @@ class DroidReader(LateReader):
     gaps = "model and tokens are in a separate file, which is not read"
     kinds = frozenset(("session_start", "message", "compaction_state", "todo_state", "session_end"))
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         kind = line.get("type")
@@ -52,15 +52,15 @@ class DroidReader(LateReader):
                 self._opening = (line, self.here())
         elif kind == "message":
             at = self.moment(line.get("timestamp"))
-            self._open(at, out)
-            self._message(line, self.table(line.get("message"), "message"), at, out)
+            self._open(at)
+            self._message(line, self.table(line.get("message"), "message"), at)
         elif kind == "compaction_state":
             if (stamp := seconds(line.get("timestamp"))) is not None:
                 self.moment(stamp)
-            self._open(self.now, out)
-            out.append(self.compaction(self.now))
+            self._open(self.now)
+            self.add(self.compaction(self.now))
 
-    def _open(self, first: float | None, out: list[Event]) -> None:
+    def _open(self, first: float | None) -> None:
         if self.begun:
             return
         opening: tuple[dict[str, Any], Where] | None = self._opening
@@ -68,16 +68,16 @@ class DroidReader(LateReader):
         self._opening = None
         project, version = text(line.get("cwd")), text(line.get("version"))
         at = self.now if first is None else first
-        self.begin(at, text(line.get("id")), out, where, project=project, version=version)
+        self.begin(at, text(line.get("id")), where, project=project, version=version)
 
-    def _message(self, line: dict[str, Any], message: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _message(self, line: dict[str, Any], message: dict[str, Any], at: float) -> None:
         self.check_parts(items(message.get("content")))
         if message.get("role") == "assistant":
-            self._answer(text(line.get("id")), message, at, out)
+            self._answer(text(line.get("id")), message, at)
         elif message.get("role") == "user":
-            self._user_message(message, at, out)
+            self._user_message(message, at)
 
-    def _user_message(self, message: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _user_message(self, message: dict[str, Any], at: float) -> None:
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
@@ -88,17 +88,17 @@ class DroidReader(LateReader):
                 exited = exit_code(content_text)
                 result = Result(text=content_text, error=part.get("is_error") is True, exit_code=exited)
                 called = text(part.get("tool_use_id"))
-                self.result(called, at, result, out)
+                self.result(called, at, result)
             elif part.get("type") == "text":
                 part_text = text(part.get("text"))
                 if part_text.strip() and not part_text.lstrip().startswith(_ADDED):
                     texts.append(part_text)
         if content_text := "\n".join(texts) or attached_to(items(content)):
-            out.append(self.prompt(at, content_text))
+            self.add(self.prompt(at, content_text))
 
-    def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answer(self, name: str, message: dict[str, Any], at: float) -> None:
         answer_text = speech([message], agent=True)
-        self.answer(at, answer_text, out, message=name, model="")
+        self.answer(at, answer_text, message=name, model="")
         content = message.get("content")
         self.part_calls([] if isinstance(content, str) else self.objects(content, "content"), "tool_use", "input", at)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from core.agents.calls import agent_report, function_result, said_event, split_advice
 from core.agents.models import CALLING, WORDLESS, failed_turn
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
-from core.events import AgentStart, Event, ToolUse, Where
+from core.events import AgentStart, ToolUse, Where
 from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -73,13 +73,13 @@ class GeminiReader(TranscriptReader):
     def setup(self) -> None:
         self._read_ids: set[str] = set()
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one update, or of a whole document."""
         record = self.table(value, "record")
         if "$set" in record:
             record = self.table(record["$set"], "$set")
         elif "type" in record:
-            self._message(record, self.here(), out)
+            self._message(record, self.here())
             return
         for name in record.keys() - _UPDATES:
             if name.startswith("$"):
@@ -87,19 +87,19 @@ class GeminiReader(TranscriptReader):
         if "sessionId" in record and not self.begun:
             at = self.moment(record.get("startTime"), record.get("lastUpdated"))
             project = next(iter(items(record.get("directories"))), "")
-            self.begin(at, text(record["sessionId"]), out, project=text(project))
+            self.begin(at, text(record["sessionId"]), project=text(project))
         listed = record.get("messages")
         for place, message in enumerate(self.items(listed, "messages")):
             if isinstance(message, dict):
-                self._message(message, self.here(f"/messages/{place}" if value is record else ""), out)
+                self._message(message, self.here(f"/messages/{place}" if value is record else ""))
             else:
                 self.note("message is not an object")
 
-    def _message(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _message(self, message: dict[str, Any], where: Where) -> None:
         name = text(message.get("id"))
         kind = message.get("type")
         if kind == "gemini":
-            self._answer(name, message, where, out)
+            self._answer(name, message, where)
             return
         if name in self._read_ids:
             return
@@ -110,25 +110,25 @@ class GeminiReader(TranscriptReader):
         if kind == "user":
             message_text = message_text or attached_to(items(message.get("content")))
         if kind == "user" and message_text and message_text != _CONTINUE:
-            out.extend(self.usage.close_all())
-            out.append(self.prompt(at, message_text, where))
+            self.add(*self.usage.close_all())
+            self.add(self.prompt(at, message_text, where))
         elif kind == "info":
-            self._info(at, message_text, where, out)
+            self._info(at, message_text, where)
         elif kind == "error":
-            out.extend(self.usage.close_all())
-            out.append(failed_turn(at, self.agent, where, name))
+            self.add(*self.usage.close_all())
+            self.add(failed_turn(at, self.agent, where, name))
         if name:
             self._read_ids.add(name)
 
-    def _info(self, at: float, message_text: str, where: Where, out: list[Event]) -> None:
+    def _info(self, at: float, message_text: str, where: Where) -> None:
         match = _COMPRESSED.search(message_text[:500])
         if match:
             before, after = (int(group.replace(",", "") or 0) for group in match.groups())
-            out.append(self.compaction(at, where, tokens_before=before, tokens_after=after))
+            self.add(self.compaction(at, where, tokens_before=before, tokens_after=after))
         elif message_text.startswith("Request cancelled"):
-            out.append(self.prompt(at, "", where, interrupt=True))
+            self.add(self.prompt(at, "", where, interrupt=True))
 
-    def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _answer(self, name: str, message: dict[str, Any], where: Where) -> None:
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
         names = ("input", "tool", "output", "thoughts")
@@ -145,11 +145,11 @@ class GeminiReader(TranscriptReader):
             tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
         )
-        add(self.usage.update(turn), out)
+        self.add(self.usage.update(turn))
         for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
-            self._call(text(call.get("id")) or f"{name}/{place}", call, at, where, out)
+            self._call(text(call.get("id")) or f"{name}/{place}", call, at, where)
 
-    def _call(self, name: str, call: dict[str, Any], asked_at: float, where: Where, out: list[Event]) -> None:
+    def _call(self, name: str, call: dict[str, Any], asked_at: float, where: Where) -> None:
         if name in self._read_ids:
             return
         tool, arguments = text(call.get("name")), call.get("args")
@@ -162,7 +162,7 @@ class GeminiReader(TranscriptReader):
             self.calls.begin(name, tool, arguments, at, self.agent, where)
             return
         self._read_ids.add(name)
-        add(self.usage.close(self.agent), out)
+        self.add(self.usage.close(self.agent))
         result = function_result(call, status)
         plain, advice = split_advice(result.text)
         if advice:
@@ -172,20 +172,20 @@ class GeminiReader(TranscriptReader):
         else:
             use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
         if use is not None:
-            self._done(use, text(call.get("agentId")), table(arguments), out)
+            self._done(use, text(call.get("agentId")), table(arguments))
             if advice:
-                out.append(said_event(advice, use.at, self.agent, where))
+                self.add(said_event(advice, use.at, self.agent, where))
 
-    def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
+    def _done(self, use: ToolUse, child: str, arguments: dict[str, Any]) -> None:
         if not child and use.action != "delegation":
-            out.append(use)
+            self.add(use)
             return
         child = child or use.id
         role = text(arguments.get("agent_name")) or use.tool
         began = use.at - (use.duration or 0.0)
-        out.append(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
-        out.append(use)
-        out.append(agent_report(use, child, self.agent))
+        self.add(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
+        self.add(use)
+        self.add(agent_report(use, child, self.agent))
 
 
 def gemini_files(path: Path) -> list[Companion]:

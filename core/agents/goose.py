@@ -15,7 +15,6 @@ from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
-from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -114,18 +113,18 @@ class GooseReader(TranscriptReader):
         self._priced = False
         self._aside = False
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one row or line."""
         row = self.table(value, "record")
         match row.get("table"):
             case "sessions":
-                self._session(row, out)
+                self._session(row)
             case "spent":
-                self._spend(row, out)
+                self._spend(row)
             case "messages":
-                self._message(row, row.get("created_timestamp"), out)
+                self._message(row, row.get("created_timestamp"))
             case _ if "role" in row:
-                self._message(row, row.get("created"), out)
+                self._message(row, row.get("created"))
             case _:
                 self._header(row)
 
@@ -135,7 +134,7 @@ class GooseReader(TranscriptReader):
             self.note("neither session nor message")
         self.calls.project = text(row.get("working_dir"))
 
-    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _session(self, row: dict[str, Any]) -> None:
         name = text(row.get("id"))
         self._model = text(table(row.get("model_config")).get("model_name")) or self._model
         counted = whole_number(row.get("accumulated_input_tokens"))
@@ -143,23 +142,23 @@ class GooseReader(TranscriptReader):
         if self.begun and name == self.session:
             return
         if self.begun:
-            out.extend(self.close_all())
+            self.add(*self.close_all())
             self.calls = Calls(self.kit, self.name)
             self._read_keys.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
         folder = text(row.get("working_dir"))
-        self.begin(self.now, name, out, project=folder, model=self._model)
+        self.begin(self.now, name, project=folder, model=self._model)
 
-    def _message(self, row: dict[str, Any], created: Any, out: list[Event]) -> None:
+    def _message(self, row: dict[str, Any], created: Any) -> None:
         at = self.moment(created)
         if not self.begun:
-            self.begin(at, self.session, out, project=self.calls.project)
+            self.begin(at, self.session, project=self.calls.project)
         parts = self.placed(row.get("content"), "content")
         self.check_parts(part for _, part in parts)
         message_text = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
         if _agent_only(row):
-            self._compacted(at, message_text, out)
+            self._compacted(at, message_text)
             return
         self._aside = False
         calls = tuple(text(part.get("id")) for _, part in parts if "Re" in text(part.get("type")))
@@ -171,14 +170,14 @@ class GooseReader(TranscriptReader):
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
             turn = self.turn(at, message_text, message=f"turn/{name}", model=self._model)
             context = self._spent.get(self.session, (0, 0, 0))[2]
-            out.append(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
+            self.add(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
         elif row.get("role") == "user":
             message_text = message_text if message_text.strip() else attached_to(part for _, part in parts)
-            out += [self.prompt(at, message_text)] if message_text else []
+            self.add(self.prompt(at, message_text) if message_text else None)
         for place, part in parts:
-            self._part(f"{self._line}/{place}", part, at, out)
+            self._part(f"{self._line}/{place}", part, at)
 
-    def _part(self, place: str, part: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _part(self, place: str, part: dict[str, Any], at: float) -> None:
         name = text(part.get("id")) or place
         if part.get("type") in ("toolRequest", "frontendToolRequest"):
             call = self.table(part.get("toolCall"), "toolCall")
@@ -187,20 +186,20 @@ class GooseReader(TranscriptReader):
             is_new = self.calls.begin(name, tool, request.get("arguments"), at, self.agent, self.here())
             if is_new and call.get("status") == "error":
                 result = Result(text=words(call.get("error")), error=True)
-                self.result(name, at, result, out)
+                self.result(name, at, result)
         elif part.get("type") == "toolResponse":
             result = _judged(self.table(part.get("toolResult"), "toolResult"))
-            self.result(name, at, result, out)
+            self.result(name, at, result)
 
-    def _compacted(self, at: float, summary: str, out: list[Event]) -> None:
+    def _compacted(self, at: float, summary: str) -> None:
         """The summary and what goes with it are for the agent alone, one after the other."""
         key = ("compaction", at, fingerprint(summary))
         if not self._aside and key not in self._read_keys and summary.strip():
-            out.append(self.compaction(at))
+            self.add(self.compaction(at))
         self._read_keys.add(key)
         self._aside = True
 
-    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _spend(self, row: dict[str, Any]) -> None:
         """Add what a session spent since the last reading, and its context now."""
         name = text(row.get("id"))
         names = ("accumulated_input_tokens", "accumulated_output_tokens", "total_tokens")
@@ -220,7 +219,7 @@ class GooseReader(TranscriptReader):
             stop="total",
         )
         window = self.kit.models.window(self._model, context)
-        out.append(structs.replace(turn, context_tokens=context, context_window=window))
+        self.add(structs.replace(turn, context_tokens=context, context_window=window))
 
 
 def _agent_only(row: dict[str, Any]) -> bool:

@@ -10,7 +10,6 @@ from core.agents.models import retried_turn
 from core.agents.reader import STEP, read_result, sidecar
 from core.agents.tables import known_words
 from core.agents.values import amount, table, text, whole_number, words
-from core.events import Event
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -31,15 +30,15 @@ class GrokReader(AcpReader):
         super().setup()
         self._children: dict[str, str] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one message, or of one line of chat history."""
         record = self.table(value, "record")
         if "type" in record and "method" not in record:
-            self._history(record, out)
+            self._history(record)
         else:
-            super().read(record, out)
+            super().read(record)
 
-    def _open(self, params: dict[str, Any], out: list[Event], *, timed: bool = True) -> None:
+    def _open(self, params: dict[str, Any], *, timed: bool = True) -> None:
         facts = sidecar(self.here().file, "summary.json")
         info = table(facts.get("info"))
         self.model = text(facts.get("current_model_id")) or self.model
@@ -48,7 +47,6 @@ class GrokReader(AcpReader):
         self.begin(
             self.now,
             text(info.get("id")) or text(params.get("sessionId")),
-            out,
             project=text(info.get("cwd")),
             branch=text(facts.get("head_branch")),
             parent=text(facts.get("parent_session_id")),
@@ -57,24 +55,23 @@ class GrokReader(AcpReader):
             untold=() if timed else ("times", "tokens", "cost"),
         )
 
-    def _update(self, update: dict[str, Any], out: list[Event]) -> None:
+    def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))
         match kind:
             case "turn_completed":
                 usage = table(update.get("usage"))
                 ticks = amount(usage.get("costUsdTicks"))
                 cost = None if ticks is None else ticks / _TICKS
-                self._turn_over(text(update.get("stop_reason")) or "end_turn", usage, out, cost)
+                self._turn_over(text(update.get("stop_reason")) or "end_turn", usage, cost)
             case "subagent_spawned":
                 child = text(update.get("child_session_id")) or text(update.get("subagent_id"))
                 self._children[text(update.get("subagent_id"))] = child
-                self.child_started(child, self.now, out, text(update.get("subagent_type")))
+                self.child_started(child, self.now, text(update.get("subagent_type")))
             case "subagent_finished":
                 name = text(update.get("subagent_id"))
                 self.child_ended(
                     self._children.pop(name, name),
                     self.now,
-                    out,
                     well=not update.get("error") and update.get("status") != "failed",
                     tokens=whole_number(update.get("tokens_used")),
                     tool_uses=whole_number(update.get("tool_calls")),
@@ -82,43 +79,43 @@ class GrokReader(AcpReader):
             case "auto_compact_completed":
                 before, after = (whole_number(update.get(f"tokens_{end}")) for end in ("before", "after"))
                 where = self.here()
-                out.append(self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after))
+                self.add(self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after))
             case "retry_state":
-                out.append(retried_turn(self.now, self.agent, self.here()))
+                self.add(retried_turn(self.now, self.agent, self.here()))
             case "model_changed":
                 self.model = text(update.get("model_id")) or text(update.get("model")) or self.model
             case "task_backgrounded":
                 name = text(update.get("tool_call_id"))
-                self.result(name, self.now, Result(running=True), out)
+                self.result(name, self.now, Result(running=True))
             case _:
-                super()._update(update, out)
+                super()._update(update)
 
-    def _history(self, line: dict[str, Any], out: list[Event]) -> None:
+    def _history(self, line: dict[str, Any]) -> None:
         """A line of chat history, which has no time."""
         if not self.begun:
-            self._open({}, out, timed=False)
+            self._open({}, timed=False)
         self.now += STEP
         self.check_kind(text(line.get("type")))
         match line.get("type"):
             case "user" if not line.get("synthetic_reason") or line["synthetic_reason"] == "interjection":
-                out.append(self.prompt(self.now, words(line.get("content"))))
+                self.add(self.prompt(self.now, words(line.get("content"))))
             case "assistant":
                 calls = self.objects(line.get("tool_calls"), "tool_calls")
                 stop = "tool_use" if calls else "end_turn"
                 model = text(line.get("model_id")) or self.model
                 name = f"line-{self._line}"
-                self.answer(self.now, words(line.get("content")), out, message=name, model=model, stop=stop)
+                self.answer(self.now, words(line.get("content")), message=name, model=model, stop=stop)
                 self.function_calls(calls, name)
             case "tool_result":
                 result = read_result(line.get("content"), guess=True)
-                self.result(text(line.get("tool_call_id")), self.now, result, out, timed=False)
+                self.result(text(line.get("tool_call_id")), self.now, result, timed=False)
             case "backend_tool_call":
                 kind = table(line.get("kind"))
                 failed = kind.get("status") in ("failed", "error")
                 arguments, tool = table(kind.get("action")), text(kind.get("tool_type"))
                 name = text(kind.get("id")) or f"line-{self._line}"
                 result = Result(error=failed, empty=None if failed else False)
-                out.append(self.whole_call(name, tool, arguments, self.now, result))
+                self.add(self.whole_call(name, tool, arguments, self.now, result))
 
 
 def _updates(sample: Sample) -> int:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.reader import NO_TOKENS, TranscriptReader, add, holds_table, read_result
+from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table, read_result
 from core.agents.values import TokenCounts, amount, decode_inner, items, table, text, token_counts, words
-from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -42,48 +41,47 @@ class HermesReader(TranscriptReader):
         self._read_ids: set[str] = set()
         self._spent: dict[str, tuple[int, ...]] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one row, one line, or one document of messages."""
         row = self.table(value, "record")
         if row.get("table") == "sessions":
-            self._session(row, out)
+            self._session(row)
         elif row.get("table") == "spent":
-            self._spend(row, out)
+            self._spend(row)
         elif isinstance(row.get("messages"), list):
-            self._document(row, out)
+            self._document(row)
         else:
-            self._message(row, f"line-{self._line}", "", out)
+            self._message(row, f"line-{self._line}", "")
 
-    def _document(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _document(self, row: dict[str, Any]) -> None:
         self.moment(row.get("session_start"), row.get("started_at"))
         self.model = text(row.get("model"))
-        self.begin(self.now, text(row.get("session_id")), out, model=self.model)
+        self.begin(self.now, text(row.get("session_id")), model=self.model)
         for place, message in self.placed(row["messages"], "messages"):
-            self._message(message, f"message-{place}", f"/messages/{place}", out)
+            self._message(message, f"message-{place}", f"/messages/{place}")
 
-    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _session(self, row: dict[str, Any]) -> None:
         name = text(row.get("id"))
         self.model = text(row.get("model"))
         if self.begun and name == self.session:
             return
-        out.extend(self.close_all())
+        self.add(*self.close_all())
         self.now = seconds(row.get("started_at")) or self.now
         self.begin(
             self.now,
             name,
-            out,
             project=text(row.get("cwd")),
             branch=text(row.get("git_branch")),
             model=self.model,
             parent=text(row.get("parent_session_id")),
         )
 
-    def _message(self, row: dict[str, Any], place: str, entry: str, out: list[Event]) -> None:
+    def _message(self, row: dict[str, Any], place: str, entry: str) -> None:
         stamp = row.get("timestamp")
         if not self.begun:
             self.moment(stamp)
             self.model = text(row.get("_model"))
-            self.begin(self.now, self.session, out, project=text(row.get("_cwd")), model=self.model)
+            self.begin(self.now, self.session, project=text(row.get("_cwd")), model=self.model)
         elif stamp is not None:
             self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"
@@ -94,16 +92,16 @@ class HermesReader(TranscriptReader):
         self.check_kind(text(row.get("role")))
         match row.get("role"):
             case "user" if not text(row.get("display_kind")) and not words(content).startswith(_REPORT):
-                out.append(self.prompt(self.now, words(content), where))
+                self.add(self.prompt(self.now, words(content), where))
             case "assistant":
                 stop = text(row.get("finish_reason"))
                 stop = {"tool_calls": "tool_use", "stop": "end_turn"}.get(stop, stop)
-                self.answer(self.now, words(content), out, where, message=name, stop=stop)
+                self.answer(self.now, words(content), where, message=name, stop=stop)
                 self.function_calls(items(decode_inner(row.get("tool_calls"))), name, where)
             case "tool":
-                self.result(text(row.get("tool_call_id")), self.now, read_result(content), out, where)
+                self.result(text(row.get("tool_call_id")), self.now, read_result(content), where)
 
-    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _spend(self, row: dict[str, Any]) -> None:
         """Add what a session spent since the last reading."""
         totals = token_counts(row, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
         before = self._spent.get(self.session, NO_TOKENS)
@@ -114,7 +112,7 @@ class HermesReader(TranscriptReader):
         cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
         cost = cost if not any(before) else None
         name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        add(self.total(self.model, cost, tokens, name), out)
+        self.add(self.total(self.model, cost, tokens, name))
 
     @staticmethod
     def rows(

@@ -79,7 +79,7 @@ class KimiWireReader(TranscriptReader):
         # Each agent's words since its last counted answer, with time and place.
         self._said: dict[str, tuple[str, float, Where]] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         if line.get("type") == "metadata":
@@ -87,17 +87,17 @@ class KimiWireReader(TranscriptReader):
         message = self.table(line.get("message"), "message")
         at = self.moment(line.get("timestamp"))
         if not self.begun:
-            self.begin(at, session_of(self.here().file, self.session), out)
-        self._message(message, self.agent, at, out)
+            self.begin(at, session_of(self.here().file, self.session))
+        self._message(message, self.agent, at)
 
     def own_pending(self) -> Iterable[Event]:
         """Return the words that nothing has counted."""
         return map(self._uncounted, self._said)
 
-    def _message(self, message: dict[str, Any], agent: str, at: float, out: list[Event], depth: int = 0) -> None:
+    def _message(self, message: dict[str, Any], agent: str, at: float, depth: int = 0) -> None:
         payload = self.table(message.get("payload"), "payload")
         if text(message.get("type")) in _NO_COUNT and agent in self._said:
-            out.append(self._uncounted(agent))
+            self.add(self._uncounted(agent))
             del self._said[agent]
         self.check_kind(text(message.get("type")))
         match message.get("type"):
@@ -105,42 +105,42 @@ class KimiWireReader(TranscriptReader):
                 content = payload.get("user_input")
                 message_text = words(content) or attached_to(items(content))
                 if message_text.strip() and agent == self.agent:
-                    out.append(self.prompt(at, message_text))
+                    self.add(self.prompt(at, message_text))
             case "StepInterrupted":
-                out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
+                self.add(self.prompt(at, "", self.here(), agent, interrupt=True))
             case "ContentPart" if message_text := text(payload.get("text")):
                 so_far = self._said[agent][0] if agent in self._said else ""
                 self._said[agent] = joined_words(so_far, message_text), at, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":
-                self._answered(payload, at, out)
+                self._answered(payload, at)
             case "StatusUpdate":
-                self._used(payload, agent, at, out)
+                self._used(payload, agent, at)
             case "CompactionBegin":
                 self._compacting[agent] = self._context.get(agent, 0)
             case "CompactionEnd":
                 before = self._compacting.pop(agent, self._context.get(agent, 0))
-                out.append(Compaction(at=at, agent=agent, where=self.here(), tokens_before=before))
+                self.add(Compaction(at=at, agent=agent, where=self.here(), tokens_before=before))
             case "SubagentEvent" if depth < _DEEPEST:
-                child = self._child(payload, agent, at, out)
-                self._message(self.table(payload.get("event"), "event"), child, at, out, depth + 1)
+                child = self._child(payload, agent, at)
+                self._message(self.table(payload.get("event"), "event"), child, at, depth + 1)
 
     def _uncounted(self, agent: str) -> Turn:
         """Return the turn of an agent's last words, whose tokens are not logged."""
         answer_text, at, where = self._said[agent]
         return self.turn(at, answer_text, where, message=f"words-{where.offset}", agent=agent)
 
-    def _child(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> str:
+    def _child(self, payload: dict[str, Any], agent: str, at: float) -> str:
         call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
         child = text(payload.get("agent_id")) or call or "sub-agent"
         if child not in self._parents:
             self._parents[child] = agent
             self._children.setdefault(call, []).append(child)
             role = text(payload.get("subagent_type"))
-            out.append(AgentStart(at=at, agent=agent, where=self.here(), child=child, role=role))
+            self.add(AgentStart(at=at, agent=agent, where=self.here(), child=child, role=role))
             if call in self._over:
-                self._report(self._over[call], out)
+                self._report(self._over[call])
         return child
 
     def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
@@ -149,26 +149,26 @@ class KimiWireReader(TranscriptReader):
         name = text(payload.get("id")) or f"line-{self._line}"
         self.calls.begin(name, text(function.get("name")), arguments, at, agent, self.here())
 
-    def _answered(self, payload: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answered(self, payload: dict[str, Any], at: float) -> None:
         name = text(payload.get("tool_call_id"))
         facts = table(payload.get("return_value")) or table(payload.get("result"))
         output = words(facts.get("output")) or words(facts.get("message"))
         exited = exit_code(text(facts.get("message"))) or exit_code(output)
         result = Result(text=output, error=facts.get("is_error") is True, exit_code=exited)
         if (use := self.calls.end(name, at, result, self.here(), line=self._line)) is not None:
-            self.joined(use, out)
+            self.joined(use)
 
-    def joined(self, use: ToolUse, out: list[Event]) -> None:
+    def joined(self, use: ToolUse) -> None:
         """A call is over, and the sub-agents it started are too."""
-        out.append(use)
+        self.add(use)
         if use.action == "delegation":
             self._over[use.id] = use
-        self._report(use, out)
+        self._report(use)
 
-    def _report(self, use: ToolUse, out: list[Event]) -> None:
-        out += [agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])]
+    def _report(self, use: ToolUse) -> None:
+        self.add(*(agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])))
 
-    def _used(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> None:
+    def _used(self, payload: dict[str, Any], agent: str, at: float) -> None:
         usage = self.table(payload.get("token_usage"), "token_usage")
         if not usage:
             return
@@ -185,7 +185,7 @@ class KimiWireReader(TranscriptReader):
         new_turn = self.usage.deduplicate(turn)
         if new_turn is not None:
             self._context[agent] = new_turn.context_tokens
-            out.append(new_turn)
+            self.add(new_turn)
 
 
 def _sniff_wire(sample: Sample) -> int:
@@ -231,7 +231,7 @@ class KimiReader(LateReader):
         self._source = ""  # Who asked for the compaction in progress.
         self._stopped = False  # Whether an interruption of this turn was reported.
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one record."""
         record = self.table(value, "record")
         kind = text(record.get("type"))
@@ -244,39 +244,39 @@ class KimiReader(LateReader):
         if kind in _SETTINGS:
             self._set(record)
             return
-        self._open(None, out)
+        self._open(None)
         if kind == "llm.request":
             self._model = text(record.get("model")) or self._model
         elif kind.partition(".")[0] not in _MODES:
             self.check_kind(kind)
         match kind:
             case "turn.prompt" | "turn.steer" | "turn.cancel" | "turn.ended":
-                self._turn_record(kind, record, out)
+                self._turn_record(kind, record)
             case "context.append_loop_event":
-                self._step(self.table(record.get("event"), "event"), out)
+                self._step(self.table(record.get("event"), "event"))
             case "usage.record":
                 stop = "total" if self._source else ""
-                self._used(record.get("usage"), -1, text(record.get("model")), "", out, stop)
+                self._used(record.get("usage"), -1, text(record.get("model")), "", stop)
             case "permission.record_approval_result":
                 if text(table(record.get("result")).get("decision")) in ("rejected", "denied", "cancelled"):
                     self._refused.add(text(record.get("toolCallId")))
             case "full_compaction.begin" | "full_compaction.cancel" | "context.apply_compaction":
-                self._compacted(kind, record, out)
+                self._compacted(kind, record)
 
-    def _turn_record(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
+    def _turn_record(self, kind: str, record: dict[str, Any]) -> None:
         if kind in ("turn.prompt", "turn.steer"):
             self._stopped = False
-            self._add_person_prompt(record, out)
+            self._add_person_prompt(record)
         elif kind == "turn.cancel" or record.get("reason") == "cancelled":
-            self._stop(out)
+            self._stop()
         elif record.get("reason") == "failed":
-            out.append(failed_turn(self.now, self.agent, self.here(), f"ended-{self._line}"))
+            self.add(failed_turn(self.now, self.agent, self.here(), f"ended-{self._line}"))
 
-    def _stop(self, out: list[Event]) -> None:
+    def _stop(self) -> None:
         """Add one interruption per turn, however many records report it."""
         if not self._stopped:
             self._stopped = True
-            out.append(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt(self.now, "", interrupt=True))
 
     def _set(self, record: dict[str, Any]) -> None:
         if self._opening is None and not self.begun:
@@ -286,7 +286,7 @@ class KimiReader(LateReader):
         self._model = text(record.get("modelAlias")) or self._model
         self._role = text(record.get("profileName")) or self._role
 
-    def _open(self, first: float | None, out: list[Event]) -> None:
+    def _open(self, first: float | None) -> None:
         del first
         if self.begun:
             return
@@ -294,19 +294,19 @@ class KimiReader(LateReader):
         self._opening = None
         if self.agent == MAIN:
             session = session_of(where.file, self.session)
-            self.begin(at, session, out, where, project=self._project, model=self._model)
+            self.begin(at, session, where, project=self._project, model=self._model)
         else:
             self.begun = True
             self.calls.project = self._project
-            out.append(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
+            self.add(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
 
-    def _add_person_prompt(self, record: dict[str, Any], out: list[Event]) -> None:
+    def _add_person_prompt(self, record: dict[str, Any]) -> None:
         prompt_text = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
         if person and prompt_text.strip() and self.agent == MAIN:
-            out.append(self.prompt(self.now, prompt_text))
+            self.add(self.prompt(self.now, prompt_text))
 
-    def _step(self, event: dict[str, Any], out: list[Event]) -> None:
+    def _step(self, event: dict[str, Any]) -> None:
         match event.get("type"):
             case "step.begin":
                 self._source = ""
@@ -317,7 +317,7 @@ class KimiReader(LateReader):
                 name = text(event.get("toolCallId")) or text(event.get("uuid")) or f"line-{self._line}"
                 self.calls.begin(name, text(event.get("name")), event.get("args"), self.now, self.agent, self.here())
             case "tool.result":
-                self._answered(event, out)
+                self._answered(event)
             case "content.part":
                 part = table(event.get("part"))
                 self.check_parts([part])
@@ -325,13 +325,13 @@ class KimiReader(LateReader):
                     self._said = text(part.get("text")), self.here()
             case "step.end":
                 reason, name = text(event.get("finishReason")), text(event.get("uuid"))
-                self._used(event.get("usage"), 1, "", name, out, stop=reason)
+                self._used(event.get("usage"), 1, "", name, stop=reason)
                 if reason in ("cancelled", "interrupted", "aborted"):
-                    self._stop(out)
+                    self._stop()
             case kind:
                 self.skip(f"event/{kind}")
 
-    def _answered(self, event: dict[str, Any], out: list[Event]) -> None:
+    def _answered(self, event: dict[str, Any]) -> None:
         name = text(event.get("toolCallId")) or text(event.get("parentUuid"))
         facts = table(event.get("result"))
         output = words(facts.get("output"))
@@ -344,33 +344,33 @@ class KimiReader(LateReader):
         )
         use = self.calls.end(name, self.now, result, self.here(), line=self._line)
         if use is not None:
-            self._ended(use, output, out)
+            self._ended(use, output)
         elif _CHILD.search(output) and not self.calls.is_known(name) and len(self._early) < _HELD:
             self._early[name] = output
 
-    def joined(self, use: ToolUse, out: list[Event]) -> None:
+    def joined(self, use: ToolUse) -> None:
         """A sub-agent may have reported before its call was written."""
-        self._ended(use, self._early.pop(use.id, ""), out)
+        self._ended(use, self._early.pop(use.id, ""))
 
-    def _ended(self, use: ToolUse, output: str, out: list[Event]) -> None:
-        out.append(use)
+    def _ended(self, use: ToolUse, output: str) -> None:
+        self.add(use)
         if use.action == "delegation":
-            self._add_report(use, output, out)
+            self._add_report(use, output)
 
-    def _add_report(self, use: ToolUse, output: str, out: list[Event]) -> None:
+    def _add_report(self, use: ToolUse, output: str) -> None:
         """A sub-agent names itself in what it hands back, once for each of a swarm."""
         roles, states = _ROLE.findall(output), _STATUS.findall(output)
         for number, child in enumerate(dict.fromkeys(_CHILD.findall(output))):
             role = roles[number] if number < len(roles) else ""
             began = use.at - (use.duration or 0.0)
-            out.append(AgentStart(at=began, agent=use.agent, where=use.where, child=child, role=role))
+            self.add(AgentStart(at=began, agent=use.agent, where=use.where, child=child, role=role))
             state = states[number] if number < len(states) else "completed"
             outcome: Outcome = "success" if state == "completed" else "failure"
             if state != "running":
                 report = agent_report(use, child)
-                out.append(structs.replace(report, outcome=outcome) if use.outcome == "success" else report)
+                self.add(structs.replace(report, outcome=outcome) if use.outcome == "success" else report)
 
-    def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
+    def _used(self, value: Any, sign: int, model: str, name: str, stop: str = "") -> None:
         tokens = token_counts(table(value), "inputOther", "output", "inputCacheRead", "inputCacheCreation")
         if not any(tokens):
             return
@@ -379,7 +379,7 @@ class KimiReader(LateReader):
             return
         answer_text, said_at = self._said
         self._said = "", None
-        out.append(
+        self.add(
             self.turn(
                 self.now,
                 answer_text,
@@ -391,12 +391,12 @@ class KimiReader(LateReader):
             )
         )
 
-    def _compacted(self, kind: str, record: dict[str, Any], out: list[Event]) -> None:
+    def _compacted(self, kind: str, record: dict[str, Any]) -> None:
         if kind != "context.apply_compaction":
             self._source = _source(record)
             return
         source, self._source = self._source, ""
-        out.append(
+        self.add(
             self.compaction(
                 self.now,
                 trigger=source,

@@ -11,7 +11,6 @@ import msgspec
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, left_untold, read_result, sidecar
 from core.agents.values import items, table, text, words
-from core.events import Event
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -36,32 +35,32 @@ class KiroReader(TranscriptReader):
         self._read = 0  # The number of turns already read; a database has a conversation as one growing row.
         self._called: list[str] = []  # The calls of the turn before, whose results may come without ids.
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line, or of a whole conversation."""
         record = self.table(value, "record")
         if "history" in record:
-            self._conversation(record, out)
+            self._conversation(record)
             return
         data = self.table(record.get("data"), "data")
         stamp = seconds(table(data.get("meta")).get("timestamp"))
         if stamp is not None:
             self.moment(stamp)
         if not self.begun:
-            self._open(out)
+            self._open()
         content = data.get("content")
         self.check_kind(text(record.get("kind")))
         self.check_parts(items(content), "kind")
         match record.get("kind"):
             case "Prompt":
-                out.append(self.prompt(self.now, _content_text(content)))
+                self.add(self.prompt(self.now, _content_text(content)))
             case "AssistantMessage":
-                self._answer(text(data.get("message_id")), content, out)
+                self._answer(text(data.get("message_id")), content)
             case "ToolResults":
-                self._results(data, out)
+                self._results(data)
             case "Clear":
-                out.extend(self.close_all())
+                self.add(*self.close_all())
 
-    def _open(self, out: list[Event]) -> None:
+    def _open(self) -> None:
         place = self.here()
         facts = sidecar(place.file, f"{Path(place.file).stem}.json")
         state = table(facts.get("session_state"))
@@ -72,31 +71,30 @@ class KiroReader(TranscriptReader):
         self.begin(
             self.now,
             text(facts.get("session_id")),
-            out,
             project=text(facts.get("cwd")),
             model=self.model,
             parent=text(facts.get("parent_session_id")),
             synthetic_time=not self.now,
         )
 
-    def _answer(self, name: str, content: Any, out: list[Event]) -> None:
+    def _answer(self, name: str, content: Any) -> None:
         parts = self.objects(content, "content")
         calls = [table(part.get("data")) for part in parts if part.get("kind") == "toolUse"]
         stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, _content_text(content), out, message=name, stop=stop)
+        self.answer(self.now, _content_text(content), message=name, stop=stop)
         for call in calls:
             self.call(text(call.get("toolUseId")), text(call.get("name")), call.get("input"), self.now)
 
-    def _results(self, data: dict[str, Any], out: list[Event]) -> None:
+    def _results(self, data: dict[str, Any]) -> None:
         more = table(data.get("results"))
         for part in self.objects(data.get("content"), "content"):
             facts = table(part.get("data"))
             name = text(facts.get("toolUseId"))
             stopped = table(more.get(name)).get("result") == "Cancelled"
             result = _result(facts.get("content"), failed=facts.get("status") == "error", stopped=stopped)
-            self.result(name, self.now, result, out, timed=False)
+            self.result(name, self.now, result, timed=False)
 
-    def _conversation(self, record: dict[str, Any], out: list[Event]) -> None:
+    def _conversation(self, record: dict[str, Any]) -> None:
         """A conversation of the older CLI, or a session of the editor, as one document."""
         turns = [(f"/history/{place}", turn) for place, turn in self.placed(record["history"], "history")]
         users = [table(turn.get("user")) for _, turn in turns]
@@ -111,12 +109,11 @@ class KiroReader(TranscriptReader):
         self.model = text(table(record.get("model_info")).get("model_id")) or text(record.get("model"))
         name = text(record.get("conversation_id")) or text(record.get("sessionId"))
         if not self.begun or name != self.session:
-            out.extend(self.close_all())
+            self.add(*self.close_all())
             self._read = 0
             self.begin(
                 self.now,
                 name,
-                out,
                 project=project or text(record.get("workspacePath")),
                 model=self.model,
                 synthetic_time=began is None,
@@ -125,18 +122,18 @@ class KiroReader(TranscriptReader):
         already, self._read = self._read, max(self._read, len(turns))
         for place, turn in turns[already:]:
             if "message" in turn:
-                self._editor_turn(place, table(turn.get("message")), out)
+                self._editor_turn(place, table(turn.get("message")))
             else:
-                self._turn(place, turn, out)
+                self._turn(place, turn)
 
-    def _editor_turn(self, place: str, message: dict[str, Any], out: list[Event]) -> None:
+    def _editor_turn(self, place: str, message: dict[str, Any]) -> None:
         message_text = words(message.get("content"))
         if message.get("role") == "user":
-            out.append(self.prompt(self.now, message_text, self.here(place)))
+            self.add(self.prompt(self.now, message_text, self.here(place)))
         else:
-            self.answer(self.now, message_text, out, self.here(place), message=place)
+            self.answer(self.now, message_text, self.here(place), message=place)
 
-    def _turn(self, place: str, turn: dict[str, Any], out: list[Event]) -> None:
+    def _turn(self, place: str, turn: dict[str, Any]) -> None:
         user, answer = table(turn.get("user")), table(turn.get("assistant"))
         where = self.here(place)
         stamp = seconds(user.get("timestamp"))
@@ -145,18 +142,18 @@ class KiroReader(TranscriptReader):
         prompt_text = text(table(content.get("Prompt")).get("prompt"))
         results = items(table(content.get("ToolUseResults")).get("tool_use_results"))
         if prompt_text:
-            out.append(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(self.now, prompt_text, where))
         for number, one in enumerate(map(table, results)):
             name = text(one.get("tool_use_id")) or "".join(self._called[number : number + 1])
             result = _result(one.get("content"), failed=one.get("status") == "Error", stopped=False)
-            self.result(name, self.now, result, out, where)
+            self.result(name, self.now, result, where)
         ended = seconds(table(turn.get("request_metadata")).get("stream_end_timestamp_ms"))
         self.now = self.now if ended is None else max(self.now, ended)
         body = table(answer.get("Response")) or table(answer.get("ToolUse"))
         calls = [table(one) for one in items(body.get("tool_uses"))]
         stop = "tool_use" if calls else "end_turn"
         name = text(body.get("message_id")) or place
-        self.answer(self.now, text(body.get("content")), out, where, message=name, stop=stop)
+        self.answer(self.now, text(body.get("content")), where, message=name, stop=stop)
         self._called = [text(one.get("id")) or f"{place}/{number}" for number, one in enumerate(calls)]
         for call_id, one in zip(self._called, calls, strict=True):
             arguments = one.get("orig_args") if one.get("args") is None else one["args"]

@@ -39,7 +39,7 @@ class ManagedReader(TranscriptReader):
         self._denied: set[str] = set()
         self._cost: float | None = None
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "event")
         event = table(line.get("raw")) or line
@@ -47,7 +47,7 @@ class ManagedReader(TranscriptReader):
         at = event.get("processed_at") or line.get("time")
         self.moment(*([at] if at else [self.now] if self.now else []))
         if not self.begun:
-            self.begin(self.now, text(event.get("session_id")), out)
+            self.begin(self.now, text(event.get("session_id")))
         thread = text(event.get("session_thread_id"))
         agent = thread if thread in self._children else MAIN
         name = text(event.get("id"))
@@ -58,43 +58,43 @@ class ManagedReader(TranscriptReader):
             result = read_result(
                 event.get("content"), error=event.get("is_error") is True, rejected=called in self._denied
             )
-            self.result(called, self.now, result, out)
+            self.result(called, self.now, result)
         elif kind == "session.usage":
             cents = amount(table(table(event.get("usage")).get("list_cost")).get("amount"))
             self._cost = cents / 100 if cents is not None else self._cost
         else:
-            self._other(kind, name, event, agent, out)
+            self._other(kind, name, event, agent)
 
-    def _other(self, kind: str, name: str, event: dict[str, Any], agent: str, out: list[Event]) -> None:
+    def _other(self, kind: str, name: str, event: dict[str, Any], agent: str) -> None:
         self.check_kind(kind)
         match kind:
             case "user.message" | "user.define_outcome":
                 prompt_text = words(event.get("content")) or text(event.get("description"))
-                out.append(self.prompt(self.now, prompt_text, self.here(), agent))
+                self.add(self.prompt(self.now, prompt_text, self.here(), agent))
             case "user.interrupt":
-                out.append(self.prompt(self.now, "", self.here(), agent, interrupt=True))
+                self.add(self.prompt(self.now, "", self.here(), agent, interrupt=True))
             case "user.tool_confirmation" if event.get("result") == "deny":
                 self._denied.add(text(event.get("tool_use_id")))
             case "agent.message":
-                self.answer(self.now, words(event.get("content")), out, message=name, agent=agent)
+                self.answer(self.now, words(event.get("content")), message=name, agent=agent)
             case "span.model_request_end":
                 usage = table(event.get("model_usage"))
                 tokens: dict[str, Any] = {key: whole_number(usage.get(field)) for key, field in _TOKENS.items()}
                 if any(tokens.values()):
-                    self.answer(self.now, "", out, message=name, agent=agent, stop="total", **tokens)
+                    self.answer(self.now, "", message=name, agent=agent, stop="total", **tokens)
             case "session.status_idle" | "session.thread_status_idle":
                 stop = text(table(event.get("stop_reason")).get("type"))
                 if kind.startswith("session.status") and stop == ENDED:
-                    self.answer(self.now, "", out, message=name, stop=stop, cost=0.0)
+                    self.answer(self.now, "", message=name, stop=stop, cost=0.0)
                 elif agent != MAIN:
-                    out.append(AgentEnd(at=self.now, where=self.here(), child=agent))
+                    self.add(AgentEnd(at=self.now, where=self.here(), child=agent))
             case "session.thread_created":
                 child = text(event.get("session_thread_id"))
                 self._children.add(child)
                 role = text(event.get("agent_name"))
-                out.append(AgentStart(at=self.now, where=self.here(), child=child, role=role))
+                self.add(AgentStart(at=self.now, where=self.here(), child=child, role=role))
             case "agent.thread_context_compacted":
-                out.append(Compaction(at=self.now, agent=agent, where=self.here()))
+                self.add(Compaction(at=self.now, agent=agent, where=self.here()))
 
     def finish(self) -> list[Event]:
         """The calls without a result, and what the session cost."""

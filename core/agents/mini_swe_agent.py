@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, RunReader, add, untimed
+from core.agents.reader import STEP, RunReader, untimed
 from core.agents.values import amount, beyond, chat_tokens, code, table, text, words
-from core.events import Event, Turn, Where
+from core.events import Turn, Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -28,7 +28,7 @@ class MiniSweAgentReader(RunReader):
     def setup(self) -> None:
         self._waiting: list[str] = []
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of the whole document."""
         document = self.table(value, "document")
         info = self.table(document.get("info"), "info")
@@ -41,7 +41,6 @@ class MiniSweAgentReader(RunReader):
         self.begin(
             self.now,
             text(document.get("instance_id")) or self.session,
-            out,
             project=text(table(config.get("environment")).get("cwd")),
             model=model,
             version=text(info.get("mini_version")),
@@ -57,14 +56,14 @@ class MiniSweAgentReader(RunReader):
             if role == "assistant":
                 answered = True
                 self._pass(at, timed=bool(known_times))
-                self._answer(place, message, model, where, out)
+                self._answer(place, message, model, where)
             elif role in ("user", "tool", "exit") and answered:
                 self._pass(at, timed=True)
                 last = place == messages[-1][0]
-                self._observe(message, where, last or role == "exit", out)
+                self._observe(message, where, last or role == "exit")
             elif role == "user":
-                out.append(self.prompt(self.now, words(message.get("content")), where))
-        self.end_run(info.get("exit_status"), out)
+                self.add(self.prompt(self.now, words(message.get("content")), where))
+        self.end_run(info.get("exit_status"))
 
     def _pass(self, at: float | None, *, timed: bool) -> None:
         """Advance to the time of a message, or by a step if the log has no times."""
@@ -73,15 +72,15 @@ class MiniSweAgentReader(RunReader):
         elif not timed:
             self.now += STEP
 
-    def _answer(self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]) -> None:
-        out.extend(self.calls.give_up())
+    def _answer(self, place: int, message: dict[str, Any], model: str, where: Where) -> None:
+        self.add(*self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
         answer_text = words(message.get("content"))
         cost = _cost(message)
         if cost is None and self._spent is not None:
             cost = 0.0
-        out.append(self._turn(place, table(extra.get("response")), model, cost, where, answer_text))
+        self.add(self._turn(place, table(extra.get("response")), model, cost, where, answer_text))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):
@@ -109,7 +108,7 @@ class MiniSweAgentReader(RunReader):
             cost=cost,
         )
 
-    def _observe(self, message: dict[str, Any], where: Where, last: bool, out: list[Event]) -> None:
+    def _observe(self, message: dict[str, Any], where: Where, last: bool) -> None:
         call_id = text(message.get("tool_call_id"))
         name = call_id if call_id in self._waiting else next(iter(self._waiting), "")
         if not name:
@@ -132,7 +131,7 @@ class MiniSweAgentReader(RunReader):
             rejected=bool(_REJECTED.search(output[:200])),
         )
         use = self.calls.end(name, self.now, result, where, line=self._line)
-        add(use if _time(message) is not None else untimed(use), out)
+        self.add(use if _time(message) is not None else untimed(use))
 
 
 def _cost(message: dict[str, Any]) -> float | None:

@@ -30,24 +30,24 @@ class VibeReader(TranscriptReader):
     def setup(self) -> None:
         self._file = ""
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one message."""
         message = self.table(value, "message")
         if not self.begun:
-            self._open(out)
+            self._open()
         self.now += STEP
         content = words(message.get("content"))
         self.check_kind(text(message.get("role")))
         match message.get("role"):
             case "user" if message.get("injected") is not True:
                 if content:
-                    out.append(self.prompt(self.now, content))
+                    self.add(self.prompt(self.now, content))
             case "assistant":
-                self._answer(message, content, out)
+                self._answer(message, content)
             case "tool":
-                self.result(text(message.get("tool_call_id")), self.now, _result(content), out, timed=False)
+                self.result(text(message.get("tool_call_id")), self.now, _result(content), timed=False)
 
-    def _open(self, out: list[Event]) -> None:
+    def _open(self) -> None:
         self._file = self.here().file
         facts = sidecar(self._file, "meta.json")
         config = table(facts.get("config"))
@@ -56,7 +56,6 @@ class VibeReader(TranscriptReader):
         self.begin(
             self.now,
             Path(self._file).parent.name if Path(self._file).name == MESSAGES else "",
-            out,
             project=text(table(facts.get("environment")).get("working_directory")),
             branch=text(facts.get("git_branch")),
             parent=text(facts.get("parent_session_id")),
@@ -64,10 +63,10 @@ class VibeReader(TranscriptReader):
             synthetic_time=True,
         )
 
-    def _answer(self, message: dict[str, Any], answer_text: str, out: list[Event]) -> None:
+    def _answer(self, message: dict[str, Any], answer_text: str) -> None:
         calls = self.objects(message.get("tool_calls"), "tool_calls")
         stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, answer_text, out, message=text(message.get("message_id")), stop=stop)
+        self.answer(self.now, answer_text, message=text(message.get("message_id")), stop=stop)
         self.function_calls(calls, f"line-{self._line}")
 
     def finish(self) -> list[Event]:

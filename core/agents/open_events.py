@@ -60,7 +60,7 @@ class OpenEventsReader(TranscriptReader):
         self._number = 0
         self._held: dict[Hashable, Event] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         if not line:
@@ -68,9 +68,9 @@ class OpenEventsReader(TranscriptReader):
         if line.get("kind") == _HELD:
             self._hold(line)
         elif "kind" in line:
-            self._whole(line, out)
+            self._whole(line)
         else:
-            self._plain(line, out)
+            self._plain(line)
 
     def finish(self) -> list[Event]:
         """Return the events that were still open at the end."""
@@ -84,7 +84,7 @@ class OpenEventsReader(TranscriptReader):
         events = (self._event(table(each)) for each in items(line.get("events")))
         self._held = {identity(event): event for event in events if event is not None}
 
-    def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
+    def _whole(self, line: dict[str, Any]) -> None:
         event = self._event(line)
         if event is None:
             return
@@ -95,7 +95,7 @@ class OpenEventsReader(TranscriptReader):
         self._agents.add((self._current, event.agent))
         if isinstance(event, AgentStart):
             self._agents.add((self._current, event.child))
-        out.append(event)
+        self.add(event)
 
     def _event(self, line: dict[str, Any]) -> Event | None:
         kind = _KINDS.get(text(line.get("kind")))
@@ -123,7 +123,7 @@ class OpenEventsReader(TranscriptReader):
                 event = structs.replace(event, said=event.where)
         return event
 
-    def _plain(self, line: dict[str, Any], out: list[Event]) -> None:
+    def _plain(self, line: dict[str, Any]) -> None:
         at = seconds(line.get("at"))
         session = text(line.get("session")) or self._current or self.session
         tool, action = text(line.get("tool")), line.get("action")
@@ -132,26 +132,26 @@ class OpenEventsReader(TranscriptReader):
             return
         self.now = at
         agent = text(line.get("agent")) or self.agent
-        self._open(line, session, agent, out)
+        self._open(line, session, agent)
         self._number += 1
         use = self._use(line, tool, at, agent)
         if action in ACTIONS:
             use = structs.replace(use, action=action)
         elif use.action == "other":
             self.note("unknown tool without a known action")
-        self._add_turn(line, at, agent, out)
-        out.append(use)
+        self._add_turn(line, at, agent)
+        self.add(use)
 
-    def _open(self, line: dict[str, Any], session: str, agent: str, out: list[Event]) -> None:
+    def _open(self, line: dict[str, Any], session: str, agent: str) -> None:
         parent = text(line.get("parent"))
         if session != self._current:
             self._current = session
-            self.begin(self.now, session, out, model=text(line.get("model")))
+            self.begin(self.now, session, model=text(line.get("model")))
             self._agents.add((session, self.agent))
         if (session, agent) not in self._agents:
             self._agents.add((session, agent))
             above = parent or self.agent
-            out.append(AgentStart(at=self.now, agent=above, where=self.here(), child=agent))
+            self.add(AgentStart(at=self.now, agent=above, where=self.here(), child=agent))
 
     def _use(self, line: dict[str, Any], tool: str, at: float, agent: str) -> ToolUse:
         value = line.get("target")
@@ -177,7 +177,7 @@ class OpenEventsReader(TranscriptReader):
         relative = tuple(self.calls.relative(target) for target in targets)
         return structs.replace(use, targets=relative or use.targets, outcome=judged)
 
-    def _add_turn(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
+    def _add_turn(self, line: dict[str, Any], at: float, agent: str) -> None:
         """Add a turn for a line with tokens."""
         tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
@@ -195,7 +195,7 @@ class OpenEventsReader(TranscriptReader):
         if context:
             window = turn.context_window if line.get("context_window") else self.kit.models.window(turn.model, context)
             turn = structs.replace(turn, context_tokens=context, context_window=window)
-        out.append(turn)
+        self.add(turn)
 
 
 def _print(value: Any) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 from core.agents.pi import PiLinks, PiReader, pi_title
 from core.agents.reader import holds_table
 from core.agents.values import table
-from core.events import Event
 from core.logs.database import DatabaseRow, RowsRead, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -31,7 +30,7 @@ class OpenClawReader(PiReader):
     def setup(self) -> None:
         self._rows: set[str] = set()  # The rows that were read: a look at a growing database repeats the newest.
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one entry; in a database another session may begin."""
         row = self.here().entry
         if row in self._rows:
@@ -39,11 +38,11 @@ class OpenClawReader(PiReader):
         self._rows.update([row] if row else [])
         entry = table(value)
         if self.begun and entry.get("type") == "session" and entry.get("id") != self.session:
-            out.extend(self.close_all())
+            self.add(*self.close_all())
             self.begun = False
-        super().read(value, out)
+        super().read(value)
         if row:
-            self._open(None, out)
+            self._open(None)
 
     @staticmethod
     def rows(

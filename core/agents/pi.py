@@ -9,7 +9,6 @@ from core.agents.calls import Result, is_advice, said_event
 from core.agents.reader import LateReader
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
-from core.events import Event
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -52,33 +51,33 @@ class PiReader(LateReader):
     name = "pi"
     kinds = known_words("pi")
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one entry."""
         entry = self.table(value, "entry")
         if self._opening is not None:
-            self._open(seconds(entry.get("timestamp")), out)
+            self._open(seconds(entry.get("timestamp")))
         self.check_kind(text(entry.get("type")))
         match entry.get("type"):
             case "session":
                 self._header(entry)
             case "message":
-                self._message(entry, self.table(entry.get("message"), "message"), out)
+                self._message(entry, self.table(entry.get("message"), "message"))
             case "custom_message" if entry.get("customType") == "nooscope":
                 advice = words(entry.get("content"))
                 if is_advice(advice):
                     at = self.moment(entry.get("timestamp"))
-                    out.append(said_event(advice, at, self.agent, self.here()))
+                    self.add(said_event(advice, at, self.agent, self.here()))
             case "compaction":
                 at = self.moment(entry.get("timestamp"))
                 before = whole_number(entry.get("tokensBefore"))
-                out.append(self.compaction(at, tokens_before=before))
+                self.add(self.compaction(at, tokens_before=before))
 
     def _header(self, entry: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"))
         if not self.begun:
             self._opening = (entry, at, self.here())
 
-    def _open(self, first: float | None, out: list[Event]) -> None:
+    def _open(self, first: float | None) -> None:
         """A header written after the entries below it does not make the session begin after them."""
         if self._opening is None:
             return
@@ -89,7 +88,6 @@ class PiReader(LateReader):
         self.begin(
             at,
             text(entry.get("id")),
-            out,
             where,
             project=text(entry.get("cwd")),
             model=text(entry.get("modelId")),
@@ -97,19 +95,19 @@ class PiReader(LateReader):
             parent=parent.removesuffix(".jsonl").rpartition("_")[2],
         )
 
-    def _message(self, entry: dict[str, Any], message: dict[str, Any], out: list[Event]) -> None:
+    def _message(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"), message.get("timestamp"))
         self.check_parts(items(message.get("content")))
         match message.get("role"):
             case "user":
-                out.append(self.prompt(at, words(message.get("content"))))
+                self.add(self.prompt(at, words(message.get("content"))))
             case "assistant":
-                self._answer(text(entry.get("id")), message, at, out)
+                self._answer(text(entry.get("id")), message, at)
             case "toolResult":
                 output = words(message.get("content"))
                 result = _result(output, message.get("isError"), text(message.get("toolName")))
                 called = text(message.get("toolCallId"))
-                self.result(called, at, result, out)
+                self.result(called, at, result)
             case "bashExecution":
                 result = Result(
                     text=text(message.get("output")),
@@ -118,14 +116,14 @@ class PiReader(LateReader):
                 )
                 run = {"command": text(message.get("command"))}
                 name = f"bash-{text(entry.get('id')) or at}"
-                out.append(self.whole_call(name, "bashExecution", run, at, result))
+                self.add(self.whole_call(name, "bashExecution", run, at, result))
             case role if role not in _ROLES:
                 self.skip(f"message/{role}")
 
-    def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answer(self, name: str, message: dict[str, Any], at: float) -> None:
         usage = self.table(message.get("usage"), "usage")
         stop = text(message.get("stopReason"))
-        out.append(
+        self.add(
             self.turn(
                 at,
                 words(message.get("content")),
@@ -139,9 +137,9 @@ class PiReader(LateReader):
         self.part_calls(self.objects(message.get("content"), "content"), "toolCall", "arguments", at)
         if stop in ("aborted", "error"):  # The calls of such an answer never run.
             for use in self.calls.unanswered():
-                self.result(use.id, at, Result(collateral=stop == "error", rejected=stop == "aborted"), out)
+                self.result(use.id, at, Result(collateral=stop == "error", rejected=stop == "aborted"))
         if stop == "aborted":
-            out.append(self.prompt(at, "", interrupt=True))
+            self.add(self.prompt(at, "", interrupt=True))
 
 
 def _result(output: str, error: Any, tool: str) -> Result:

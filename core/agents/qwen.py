@@ -9,7 +9,6 @@ from core.agents.calls import Result, agent_report, shell_result
 from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
 from core.logs.links import Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text
@@ -59,7 +58,7 @@ class QwenReader(TranscriptReader):
     def setup(self) -> None:
         self._children: dict[str, str] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         kind = text(line.get("type"))
@@ -71,7 +70,6 @@ class QwenReader(TranscriptReader):
             self.begin(
                 at,
                 text(line.get("sessionId")),
-                out,
                 project=text(line.get("cwd")),
                 branch=text(line.get("gitBranch")),
                 version=text(line.get("version")),
@@ -82,21 +80,21 @@ class QwenReader(TranscriptReader):
         subtype = text(line.get("subtype"))
         if kind == "user":
             if subtype not in _NO_PROMPTS:
-                self._prompt(at, parts, out)
+                self._prompt(at, parts)
         elif kind == "assistant":
-            self._answer(at, line, parts, out)
+            self._answer(at, line, parts)
         elif kind == "tool_result":
-            self._results(at, line, parts, out)
+            self._results(at, line, parts)
         elif subtype == "chat_compression":
-            self._compaction(at, line, out)
+            self._compaction(at, line)
 
-    def _prompt(self, at: float, parts: list[Any], out: list[Event]) -> None:
+    def _prompt(self, at: float, parts: list[Any]) -> None:
         texts = [text(table(part).get("text")) for part in parts]
         prompt_text = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
         if prompt_text := prompt_text or attached_to(parts):
-            out.append(self.prompt(at, prompt_text))
+            self.add(self.prompt(at, prompt_text))
 
-    def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
+    def _answer(self, at: float, line: dict[str, Any], parts: list[Any]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
         names = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
         sent, added, answered, thinking = (whole_number(usage.get(name)) for name in names)
@@ -104,7 +102,6 @@ class QwenReader(TranscriptReader):
         self.answer(
             at,
             speech([line], agent=True),
-            out,
             message=text(line.get("uuid")),
             model=text(line.get("model")),
             tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
@@ -113,17 +110,17 @@ class QwenReader(TranscriptReader):
             call = table(table(part).get("functionCall"))
             if call:
                 name = text(call.get("id")) or f"{text(line.get('uuid')) or self._line}/{place}"
-                self._call(name, call, at, out)
+                self._call(name, call, at)
 
-    def _call(self, name: str, call: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _call(self, name: str, call: dict[str, Any], at: float) -> None:
         arguments = call.get("args")
         if not self.calls.begin(name, text(call.get("name")), arguments, at, self.agent, self.here()):
             return
         role = text(table(arguments).get("subagent_type")) or text(call.get("name"))
-        if self.delegates(name, role, at, out):
+        if self.delegates(name, role, at):
             self._children[name] = name
 
-    def _results(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
+    def _results(self, at: float, line: dict[str, Any], parts: list[Any]) -> None:
         facts = self.table(line.get("toolCallResult"), "toolCallResult")
         answered: dict[str, Any] = {}
         for part in parts:
@@ -138,13 +135,13 @@ class QwenReader(TranscriptReader):
             result = _result(answer, status, facts.get("resultDisplay"))
             use = self.calls.end(name, at, result, self.here(), line=self._line)
             if use is not None:
-                out.append(use)
+                self.add(use)
                 if child := self._children.pop(use.id, ""):
-                    out.append(agent_report(use, child))
+                    self.add(agent_report(use, child))
 
-    def _compaction(self, at: float, line: dict[str, Any], out: list[Event]) -> None:
+    def _compaction(self, at: float, line: dict[str, Any]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))
-        out.append(
+        self.add(
             self.compaction(
                 at,
                 tokens_before=whole_number(info.get("originalTokenCount")),

@@ -117,6 +117,7 @@ class TranscriptReader(AgentReader):
         self.now = 0.0  # The last time in the log.
         self.clock = LogClock()
         self.begun = False
+        self.out: list[Event] = []  # The events of this record so far.
         self._place = _NOWHERE
         self._line = 0
         self.setup()
@@ -130,22 +131,26 @@ class TranscriptReader(AgentReader):
         value = decode(record)
         if value is None and (parts := glued_objects(record, where)):
             return [event for part, place in parts for event in self.feed(part, place, line)]
-        out: list[Event] = []
+        out = self.out = []
         if isinstance(value, dict | list):
-            self.read(value, out)
+            self.read(value)
             for use in self.calls.joined():
-                self.joined(use, out)
+                self.joined(use)
         else:
             self.note("not JSON" if value is None else "not an object")
         return out
 
     @abstractmethod
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one object or list."""
 
-    def joined(self, use: ToolUse, out: list[Event]) -> None:
+    def add(self, *events: Event | None) -> None:
+        """Add events of this record, as far as there are any."""
+        self.out.extend(event for event in events if event is not None)
+
+    def joined(self, use: ToolUse) -> None:
         """Add a tool use whose result came before its call."""
-        out.append(use)
+        self.add(use)
 
     def finish(self) -> list[Event]:
         """Return the open answer and the calls that never got a result."""
@@ -248,9 +253,9 @@ class TranscriptReader(AgentReader):
             **{"untold": self.untold, **facts},
         )
 
-    def begin(self, at: float, session: str, out: list[Event], where: Where | None = None, **facts: Any) -> None:
+    def begin(self, at: float, session: str, where: Where | None = None, **facts: Any) -> None:
         """Add the beginning of an agent's log."""
-        out.append(self.start(at, session, where, **facts))
+        self.add(self.start(at, session, where, **facts))
 
     def prompt(
         self, at: float, words: str, where: Where | None = None, agent: str = "", *, interrupt: bool = False
@@ -272,10 +277,10 @@ class TranscriptReader(AgentReader):
         facts = {"model": self.model, "agent": self.agent, **tokens._asdict(), **facts}
         return self.kit.models.turn(at, where=where or self._place, said=said, **facts)
 
-    def answer(self, at: float, said: str, out: list[Event], where: Where | None = None, **facts: Any) -> Turn | None:
+    def answer(self, at: float, said: str, where: Where | None = None, **facts: Any) -> Turn | None:
         """Add the turn of an answer, once per message id, and return it if it is new."""
         turn = self.usage.deduplicate(self.turn(at, said, where, **facts))
-        add(turn, out)
+        self.add(turn)
         return turn
 
     def total(
@@ -322,21 +327,21 @@ class TranscriptReader(AgentReader):
                 name = text(part.get("id")) or f"line-{self._line}/{place}"
                 self.calls.begin(name, text(part.get("name")), part.get(arguments), at, self.agent, self.here())
 
-    def delegates(self, name: str, role: str, at: float, out: list[Event], where: Where | None = None) -> bool:
+    def delegates(self, name: str, role: str, at: float, where: Where | None = None) -> bool:
         """Whether a call starts a sub-agent, which is added and has the call's name."""
         kind = self.calls.kind(name)
         if kind is None or kind.action != "delegation":
             return False
-        out.append(AgentStart(at=at, agent=self.agent, where=where or self._place, child=name, role=role))
+        self.add(AgentStart(at=at, agent=self.agent, where=where or self._place, child=name, role=role))
         return True
 
     def result(
-        self, name: str, at: float, result: Result, out: list[Event], where: Where | None = None, *, timed: bool = True
+        self, name: str, at: float, result: Result, where: Where | None = None, *, timed: bool = True
     ) -> ToolUse | None:
         """Add and return the tool use that a result completes; `timed` says whether the log times results."""
         use = self.calls.end(name, at, result, where or self._place, line=self._line)
         use = use if timed else untimed(use)
-        add(use, out)
+        self.add(use)
         return use
 
     def whole_call(
@@ -349,14 +354,14 @@ class TranscriptReader(AgentReader):
         """Return the event of a compaction of this agent's context."""
         return Compaction(at=at, agent=self.agent, where=where or self._place, **facts)
 
-    def child_started(self, child: str, at: float, out: list[Event], role: str = "") -> None:
+    def child_started(self, child: str, at: float, role: str = "") -> None:
         """Add the start of a sub-agent."""
-        out.append(AgentStart(at=at, agent=self.agent, where=self._place, child=child, role=role))
+        self.add(AgentStart(at=at, agent=self.agent, where=self._place, child=child, role=role))
 
-    def child_ended(self, child: str, at: float, out: list[Event], *, well: bool = True, **facts: Any) -> None:
+    def child_ended(self, child: str, at: float, *, well: bool = True, **facts: Any) -> None:
         """Add the report of a sub-agent."""
         outcome: Any = "success" if well else "failure"
-        out.append(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
+        self.add(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
 
 
 class RunReader(TranscriptReader):
@@ -368,15 +373,15 @@ class RunReader(TranscriptReader):
         """Return what a run without an end spent."""
         return filter(None, [self._spent])
 
-    def end_run(self, status: Any, out: list[Event]) -> None:
+    def end_run(self, status: Any) -> None:
         """Add what the run spent and its end, if its status says that it ended."""
         if self._spent is not None:
             self._spent = structs.replace(self._spent, at=self.now)
         if status is not None:
-            out.extend(self.close_all())
-            add(self._spent, out)
+            self.add(*self.close_all())
+            self.add(self._spent)
             self._spent = None
-            out.append(SessionEnd(at=self.now, agent=self.agent, where=self._place, reason=text(status)))
+            self.add(SessionEnd(at=self.now, agent=self.agent, where=self._place, reason=text(status)))
 
 
 class LateReader(TranscriptReader):
@@ -389,13 +394,13 @@ class LateReader(TranscriptReader):
 
     def finish(self) -> list[Event]:
         """Return the beginning, if it is still open, and what else is."""
-        out: list[Event] = []
+        self.out = []
         if self._opening is not None:
-            self._open(None, out)
-        return out + super().finish()
+            self._open(None)
+        return self.out + super().finish()
 
     @abstractmethod
-    def _open(self, first: float | None, out: list[Event]) -> None:
+    def _open(self, first: float | None) -> None:
         """Begin the session at the time of its next record, if there is one."""
 
 

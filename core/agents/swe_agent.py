@@ -12,7 +12,7 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import STEP, RunReader, left_untold
 from core.agents.values import amount, decode, table, text, token_counts, words
-from core.events import Event, Where
+from core.events import Where
 from core.logs.format import Format, Sample
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
@@ -41,7 +41,7 @@ class SweAgentReader(RunReader):
     def setup(self) -> None:
         self._model = ""
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of the whole document."""
         document = self.table(value, "document")
         steps = self.placed(document.get("trajectory"), "trajectory")
@@ -55,7 +55,6 @@ class SweAgentReader(RunReader):
         self.begin(
             0.0,
             text(document.get("instance_id")) or self.session,
-            out,
             project=folder,
             model=self._model,
             synthetic_time=True,
@@ -66,18 +65,18 @@ class SweAgentReader(RunReader):
                 cost=_cost(stats),
             ),
         )
-        self._add_task(history, out)
+        self._add_task(history)
         if steps:
             opened = ""
             for (place, step), state in zip(steps, states, strict=True):
                 where = self.here(f"/trajectory/{place}")
-                self._step(place, _step_action(step), words(step.get("observation")), step, opened, where, out)
+                self._step(place, _step_action(step), words(step.get("observation")), step, opened, where)
                 opened = text(state.get("open_file"))
         else:
-            self._read_history(history, out)
-        self.end_run(info.get("exit_status"), out)
+            self._read_history(history)
+        self.end_run(info.get("exit_status"))
 
-    def _add_task(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+    def _add_task(self, history: list[tuple[int, dict[str, Any]]]) -> None:
         """Add the task: the messages before the first answer, without demonstrations."""
         for place, message in history:
             if message.get("is_demo"):
@@ -86,9 +85,9 @@ class SweAgentReader(RunReader):
                 return
             if message.get("role") == "user":
                 prompt_text = words(message.get("content"))
-                out.append(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
+                self.add(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
 
-    def _read_history(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
+    def _read_history(self, history: list[tuple[int, dict[str, Any]]]) -> None:
         """Add the steps of a document that contains only the conversation."""
         messages = [(place, item) for place, item in history if not item.get("is_demo")]
         for number, (place, message) in enumerate(messages):
@@ -97,24 +96,17 @@ class SweAgentReader(RunReader):
             answer = messages[number + 1][1] if number + 1 < len(messages) else None
             where = self.here(f"/history/{place}")
             if answer is not None and answer.get("role") in ("user", "tool"):
-                self._step(place, _step_action(message), words(answer.get("content")), message, "", where, out)
+                self._step(place, _step_action(message), words(answer.get("content")), message, "", where)
             else:
-                self._step(place, _step_action(message), None, message, "", where, out)
+                self._step(place, _step_action(message), None, message, "", where)
 
     def _step(
-        self,
-        place: int,
-        action: str,
-        observed: str | None,
-        step: dict[str, Any],
-        opened: str,
-        where: Where,
-        out: list[Event],
+        self, place: int, action: str, observed: str | None, step: dict[str, Any], opened: str, where: Where
     ) -> None:
         lasted = amount(step.get("execution_time"))
         self.now += STEP if lasted is None else max(lasted, 0.001)
         tool, arguments = called(action, "" if opened == "n/a" else opened)
-        out.append(
+        self.add(
             self.turn(
                 self.now,
                 words(step.get("thought")) or words(step.get("content")),
@@ -135,7 +127,7 @@ class SweAgentReader(RunReader):
             where,
             self.agent,
         )
-        out.append(use if tool in _OWN else structs.replace(use, tool=tool))
+        self.add(use if tool in _OWN else structs.replace(use, tool=tool))
 
 
 def step_result(tool: str, action: str, observed: str) -> Result:

@@ -11,7 +11,7 @@ from core.agents.reader import TranscriptReader, sidecar
 from core.agents.tables import known_words
 from core.agents.values import code, items, table, text, token_counts, whole_number, words
 from core.agents.words import shown_command
-from core.events import Event, Where
+from core.events import Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -36,7 +36,7 @@ class VsCodeChatReader(TranscriptReader):
         self._places: dict[int, Where] = {}  # The place of each request, or of what was last added to its response.
         self._read_ids: set[str] = set()
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add what is new in a snapshot or an operation."""
         entry = self.table(value, "entry")
         kind = entry.get("kind")
@@ -55,7 +55,7 @@ class VsCodeChatReader(TranscriptReader):
             self._places |= {first + place: self.here(f"/v/{place}") for place in range(added)}
         elif path[:1] == ["requests"] and path[2:] == ["response"] and isinstance(path[1], int):
             self._places[path[1]] = self.here("/v")
-        self._read_state(out)
+        self._read_state()
 
     def _apply(self, kind: int, path: list[Any], entry: dict[str, Any]) -> bool:
         """Set, push or delete at a place of the state."""
@@ -86,7 +86,7 @@ class VsCodeChatReader(TranscriptReader):
             return True
         return False
 
-    def _read_state(self, out: list[Event]) -> None:
+    def _read_state(self) -> None:
         requests = self.placed(self._state.get("requests"), "requests")
         if not self.begun:
             times = [self._state.get("creationDate"), *(one.get("timestamp") for _, one in requests[:1])]
@@ -95,11 +95,11 @@ class VsCodeChatReader(TranscriptReader):
             folder = sidecar(str(Path(self.here().file).absolute().parent), "workspace.json")
             project = _path(text(folder.get("folder")) or text(folder.get("workspace")))
             name = text(self._state.get("sessionId"))
-            self.begin(self.now, name, out, project=project, synthetic_time=at is None)
+            self.begin(self.now, name, project=project, synthetic_time=at is None)
         for place, request in requests:
-            self._request(request, self._places.get(place) or self.here(f"/requests/{place}"), place, out)
+            self._request(request, self._places.get(place) or self.here(f"/requests/{place}"), place)
 
-    def _request(self, request: dict[str, Any], where: Where, place: int, out: list[Event]) -> None:
+    def _request(self, request: dict[str, Any], where: Where, place: int) -> None:
         name = text(request.get("requestId")) or f"request-{place}"
         if f"{name}/over" in self._read_ids:
             return
@@ -108,24 +108,22 @@ class VsCodeChatReader(TranscriptReader):
         if name not in self._read_ids:
             self._read_ids.add(name)
             self.now = max(self.now, at or 0.0)
-            out.append(self.prompt(self.now, words(request.get("message")), where))
+            self.add(self.prompt(self.now, words(request.get("message")), where))
         result = table(request.get("result"))
         state = table(request.get("modelState"))
         took = whole_number(table(result.get("timings")).get("totalElapsed")) / 1000.0
         ended = seconds(state.get("completedAt")) or (None if at is None else at + took)
-        self._calls(request, result, name, where, out)
+        self._calls(request, result, name, where)
         value = state.get("value")
         if value not in _FINAL and not result and self._state.get("requests", [])[-1] is request:
             return
         self._read_ids.add(f"{name}/over")
         self.now = max(self.now, ended or self.now)
-        self._answer(request, result, name, where, out)
+        self._answer(request, result, name, where)
         if value == _CANCELLED or request.get("isCanceled") is True:
-            out.append(self.prompt(self.now, "", where, interrupt=True))
+            self.add(self.prompt(self.now, "", where, interrupt=True))
 
-    def _answer(
-        self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where, out: list[Event]
-    ) -> None:
+    def _answer(self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where) -> None:
         metadata = table(result.get("metadata")) or result
         parts = [table(part) for part in items(request.get("response"))]
         texts = [_markdown(part) for part in parts]
@@ -134,7 +132,6 @@ class VsCodeChatReader(TranscriptReader):
         self.answer(
             self.now,
             "\n".join(filter(None, texts)),
-            out,
             where,
             message=name,
             model=text(metadata.get("resolvedModel")) or self.model,
@@ -142,9 +139,7 @@ class VsCodeChatReader(TranscriptReader):
             stop="error" if failed else "end_turn",
         )
 
-    def _calls(
-        self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where, out: list[Event]
-    ) -> None:
+    def _calls(self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where) -> None:
         """Add the calls of a request; the arguments of most are logged when it ends."""
         rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
         calls_by_id = {text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))}
@@ -168,7 +163,7 @@ class VsCodeChatReader(TranscriptReader):
             began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
             self.now = max(self.now, began or 0.0)
             tool = text(call.get("name")) or text(part.get("toolId"))
-            out.append(self.whole_call(called, tool, arguments, self.now, call_result, where))
+            self.add(self.whole_call(called, tool, arguments, self.now, call_result, where))
 
 
 def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import text
-from core.events import Event
 from core.logs.agent import Agent, Environment, Location
 from core.logs.format import Format, Sample
 
@@ -18,19 +17,17 @@ class PlainReader(TranscriptReader):
 
     name = "plain-agent"
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line; what is wrong in it is counted, never raised."""
         line = self.table(value, "line")
         at = self.moment(line.get("t"))
         if not self.begun:
-            out.append(self.start(at, text(line.get("session")), project=text(line.get("project"))))
+            self.begin(at, text(line.get("session")), project=text(line.get("project")))
         if "say" in line:
-            out.append(self.prompt(at, text(line.get("say")), self.here()))
+            self.add(self.prompt(at, text(line.get("say"))))
         if "run" in line:
             result = Result(text(line.get("output")), error=line.get("ok") is False)
-            call = {"command": text(line.get("run"))}
-            event = self.calls.both("", "run", call, None, at, result, self.here())
-            out.append(event)
+            self.add(self.whole_call("", "run", {"command": text(line.get("run"))}, at, result))
 
 
 def _sniff(sample: Sample) -> int:

@@ -12,7 +12,7 @@ from core.agents.codex.results import end_fact, item_fact, read_output, sort_cel
 from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
 from core.agents.codex.turns import Turns
 from core.agents.normalizer import AgentKit, Sorted
-from core.agents.reader import STEP, TranscriptReader, add
+from core.agents.reader import STEP, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import decode_inner, items, table, text, words
 from core.engine.values import fingerprint
@@ -130,7 +130,7 @@ class Codex(TranscriptReader):
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one line."""
         if not isinstance(value, dict):
             self.note("not an object")
@@ -140,37 +140,37 @@ class Codex(TranscriptReader):
             if "payload" in value:
                 self.note("payload is not an object")
             elif "record_type" not in value:
-                self._read_bare(value, out)
+                self._read_bare(value)
             return
         self.moment(value.get("timestamp"))
         if value.get("type") == "session_meta":
             meta = read_meta(payload)
             if self._replay.begin(meta, self.now) and not self.begun:
-                self._open(meta, out)
+                self._open(meta)
             return
         if not self.begun:
-            self._open(Meta(self.session), out)
-        self._read(value.get("type"), payload, out)
+            self._open(Meta(self.session))
+        self._read(value.get("type"), payload)
 
-    def _read(self, kind: Any, payload: dict[str, Any], out: list[Event]) -> None:
+    def _read(self, kind: Any, payload: dict[str, Any]) -> None:
         copied = self._replay.copied(self.now, text(payload.get("turn_id")))
         if copied:
             self._pass_over(kind, payload)
         elif kind == "response_item":
-            self._item(payload, out)
+            self._item(payload)
         elif kind == "event_msg":
-            self._event(payload, out)
+            self._event(payload)
         elif kind == "compacted":
-            self._compact("line", out)
+            self._compact("line")
         elif kind == "token_usage_record":
-            add(self._turns.record(payload, self.now, self.agent, self.here()), out)
+            self.add(self._turns.record(payload, self.now, self.agent, self.here()))
         if kind == "turn_context":
             self._turns.set_model(model=payload.get("model"))
             self._asks = payload.get("approval_policy") != "never"
         elif text(kind) not in _KINDS:
             self.skip(text(kind))
 
-    def _open(self, meta: Meta, out: list[Event], *, synthetic: bool = False) -> None:
+    def _open(self, meta: Meta, *, synthetic: bool = False) -> None:
         self.begun = True
         self._child = self._child or bool(meta.parent)
         self.calls.project = meta.cwd
@@ -178,7 +178,6 @@ class Codex(TranscriptReader):
             self.begin(
                 self.now,
                 meta.session,
-                out,
                 project=meta.cwd,
                 branch=meta.branch,
                 version=meta.version,
@@ -186,7 +185,7 @@ class Codex(TranscriptReader):
                 synthetic_time=synthetic,
             )
 
-    def _read_bare(self, value: dict[str, Any], out: list[Event]) -> None:
+    def _read_bare(self, value: dict[str, Any]) -> None:
         """A line of the oldest era: a header, or an item without envelope and time."""
         stamp = seconds(value.get("timestamp"))
         if stamp is not None:
@@ -195,7 +194,7 @@ class Codex(TranscriptReader):
         if not self.begun:
             self._bare = True
             meta = Meta(text(value.get("id")), branch=text(table(value.get("git")).get("branch")))
-            self._open(meta if kind is None else Meta(self.session), out, synthetic=True)
+            self._open(meta if kind is None else Meta(self.session), synthetic=True)
         if not isinstance(kind, str):
             if kind is not None:
                 self.note("type is not a text")
@@ -205,49 +204,49 @@ class Codex(TranscriptReader):
         if kind == "message" and value.get("role") == "user":
             prompt_text = words(value.get("content"))
             self.calls.project = added_folder(prompt_text) or self.calls.project
-            self._say("message", prompt_text, value, out)
+            self._say("message", prompt_text, value)
         else:
-            self._item(value, out)
+            self._item(value)
 
-    def _item(self, item: dict[str, Any], out: list[Event]) -> None:
+    def _item(self, item: dict[str, Any]) -> None:
         kind = text(item.get("type"))
         self.check_parts(items(item.get("content")))
         if kind in _ACTS:
-            add(self._turns.acts(self.agent), out)
+            self.add(self._turns.acts(self.agent))
         if kind in _LATE:
             self._call(item)
         elif kind in _ALONE:
-            self._whole(item, out)
+            self._whole(item)
         elif kind in _OUTPUTS:
-            self._output(item, out)
+            self._output(item)
         elif kind == "message" and item.get("role") == "developer":
             message_text = words(item.get("content"))
             if is_advice(message_text):
                 self._advice = message_text
-                self._tell_advice(out)
+                self._tell_advice()
         elif kind == "message" and item.get("role") == "assistant":
-            self._speak(kind, item, out)
+            self._speak(kind, item)
         elif kind not in _ITEMS and kind not in _ACTS:
             self.skip(f"response_item/{kind}")
 
-    def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
+    def _tell_advice(self, *, late: bool = False) -> None:
         """Add our advice after the result of its call, which the log has behind it."""
         if self._advice and (late or not self.calls.unanswered()):
-            out.append(said_event(self._advice, self.now, self.agent, self.here()))
+            self.add(said_event(self._advice, self.now, self.agent, self.here()))
             self._advice = ""
 
-    def _speak(self, sign: str, record: dict[str, Any], out: list[Event]) -> None:
+    def _speak(self, sign: str, record: dict[str, Any]) -> None:
         """Read the agent's words, which are in one text or in parts."""
         phase, where = text(record.get("phase")), self.here()
         for part in items(record.get("content")) or [record.get("content") or record.get("message")]:
-            add(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
+            self.add(self._turns.say(sign, words(part), phase, self.now, self.agent, where))
 
     def finish(self) -> list[Event]:
         """Return what only the end of the log completes."""
-        out: list[Event] = []
-        self._tell_advice(out, late=True)
-        add(self._turns.uncounted(self.agent), out)
-        return [*out, *super().finish()]
+        self.out = []
+        self._tell_advice(late=True)
+        self.add(self._turns.uncounted(self.agent))
+        return [*self.out, *super().finish()]
 
     def pending_events(self) -> list[Event]:
         """Return the open answer and calls of a growing thread.
@@ -289,7 +288,7 @@ class Codex(TranscriptReader):
             )
             self.calls.amend(call, kind)
 
-    def _whole(self, item: dict[str, Any], out: list[Event]) -> None:
+    def _whole(self, item: dict[str, Any]) -> None:
         where = self.here()
         call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{self._line}"
         if self.calls.is_known(call):
@@ -299,9 +298,9 @@ class Codex(TranscriptReader):
         result = Result(error=failed, empty=None if failed else False)
         tool = text(item.get("type"))
         self._turns.searches += tool == "web_search_call"
-        out.append(self.whole_call(call, tool, table(item.get("action")), self.now, result, where))
+        self.add(self.whole_call(call, tool, table(item.get("action")), self.now, result, where))
 
-    def _output(self, item: dict[str, Any], out: list[Event]) -> None:
+    def _output(self, item: dict[str, Any]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
         result, process = read_output(item.get("output", item.get("tools")), cell=self.calls.tool(call) in _CELLS)
         fact = self._facts.pop(call, None)
@@ -318,36 +317,36 @@ class Codex(TranscriptReader):
         if process and kind is not None:
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
-        add(use, out)
+        self.add(use)
         self._turns.answered()
         if self._advice:
-            self._tell_advice(out, late=True)
+            self._tell_advice(late=True)
         if use is not None and use.action == "delegation":
             well = use.outcome == "success"
-            out += self._children.answered(call, tool, item.get("output"), well, self.now, self.here())
+            self.add(*self._children.answered(call, tool, item.get("output"), well, self.now, self.here()))
 
-    def _event(self, event: dict[str, Any], out: list[Event]) -> None:
+    def _event(self, event: dict[str, Any]) -> None:
         kind = text(event.get("type"))
         call = text(event.get("call_id"))
         if kind == "token_count":
-            self._tokens(event, out)
+            self._tokens(event)
         elif kind == "user_message":
-            self._say(kind, text(event.get("message")), event, out)
+            self._say(kind, text(event.get("message")), event)
         elif kind == "agent_message":
-            self._speak(kind, event, out)
+            self._speak(kind, event)
         elif kind == "item_completed":
-            self._completed(table(event.get("item")), out)
+            self._completed(table(event.get("item")))
         elif kind in ("task_started", "thread_settings_applied"):
             model = table(event.get("thread_settings")).get("model")
             self._turns.set_model(model=model, window=event.get("model_context_window"))
         elif kind in _OVER:
-            self._end(kind, event, out)
+            self._end(kind, event)
         elif kind == "context_compacted":
-            self._compact("event", out)
+            self._compact("event")
         elif kind in _ENDS:
             self._add_fact(call, end_fact(event))
         elif kind in ("sub_agent_activity", "collab_agent_spawn_end"):
-            out += self._children.activity(event, self.now, self.here())
+            self.add(*self._children.activity(event, self.now, self.here()))
         elif kind not in _EVENTS:
             self.skip(f"event_msg/{kind}")
 
@@ -360,54 +359,54 @@ class Codex(TranscriptReader):
             if before is None or not (before.error or before.exit_code or before.rejected):
                 self._facts[self._cell] = fact._replace(duration=None)
 
-    def _end(self, kind: str, event: dict[str, Any], out: list[Event]) -> None:
+    def _end(self, kind: str, event: dict[str, Any]) -> None:
         """The agent ended its turn, or the person or an error did."""
         if kind == "turn_aborted":
-            add(self._turns.close(self.agent), out)
+            self.add(self._turns.close(self.agent))
             if event.get("reason") in (None, "interrupted"):
-                out.append(self.prompt(self.now, "", interrupt=True))
+                self.add(self.prompt(self.now, "", interrupt=True))
         elif kind == "error" or event.get("error"):
-            out += self._turns.fail(self.now, self.agent, self.here())
+            self.add(*self._turns.fail(self.now, self.agent, self.here()))
         else:
-            add(self._turns.end(self.now, self.agent, self.here()), out)
+            self.add(self._turns.end(self.now, self.agent, self.here()))
 
-    def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
+    def _completed(self, item: dict[str, Any]) -> None:
         """A finished item, in the words of newer logs."""
         kind = text(item.get("type"))
         if kind == "UserMessage":
-            self._say(kind, words(item.get("content")), item, out)
+            self._say(kind, words(item.get("content")), item)
         elif kind == "AgentMessage":
-            self._speak(kind, item, out)
+            self._speak(kind, item)
         elif kind == "ContextCompaction":
-            self._compact("event", out)
+            self._compact("event")
         elif kind == "SubAgentActivity":
-            out += self._children.activity(item, self.now, self.here())
+            self.add(*self._children.activity(item, self.now, self.here()))
         elif (fact := item_fact(item)) is not None:
             self._add_fact(text(item.get("id")), fact)
         elif kind not in _COMPLETED:
             self.skip(f"item_completed/{kind}")
 
-    def _say(self, sign: str, raw_text: str, record: dict[str, Any], out: list[Event]) -> None:
+    def _say(self, sign: str, raw_text: str, record: dict[str, Any]) -> None:
         """Add a prompt; if two kinds of records repeat it, only once."""
         prompt_text = "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
         if prompt_text:
-            add(self._turns.close(self.agent), out)
-            out.append(self.prompt(self.now, prompt_text))
+            self.add(self._turns.close(self.agent))
+            self.add(self.prompt(self.now, prompt_text))
 
-    def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
+    def _tokens(self, event: dict[str, Any]) -> None:
         info = event.get("info")
         if info is None or isinstance(info, dict):
-            add(self._turns.total(info, self.now, self.agent, self.here()), out)
+            self.add(self._turns.total(info, self.now, self.agent, self.here()))
         else:
             self.note("info is not an object")
 
-    def _compact(self, sign: str, out: list[Event]) -> None:
+    def _compact(self, sign: str) -> None:
         """A compaction leaves two signs; older logs leave one."""
         if self._compacted and self._compacted != sign:
             self._compacted = ""
             return
         self._compacted = sign
-        out.append(self.compaction(self.now, tokens_before=self._turns.counts.context))
+        self.add(self.compaction(self.now, tokens_before=self._turns.counts.context))
 
     def _pass_over(self, kind: Any, payload: dict[str, Any]) -> None:
         """A parent's line: only what later lines build on is remembered."""

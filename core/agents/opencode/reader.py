@@ -9,7 +9,7 @@ from typing import Any
 from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
 from core.agents.models import failed_turn
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
-from core.agents.reader import TranscriptReader, add, holds_table
+from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, table, text, token_counts, whole_number
 from core.events import AgentStart, Compaction, Event, Prompt, Where
@@ -48,19 +48,19 @@ class OpenCodeReader(TranscriptReader):
         self._stopped: dict[str, Prompt] = {}
         self._context: dict[str, int] = {}
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of a row, a file or a whole export."""
         record = self.table(value, "record")
         if "table" in record:
-            self._row(record, out)
+            self._row(record)
         elif "messages" in record:
-            self._export(record, out)
+            self._export(record)
         elif "role" in record:
-            self._message(record, out)
+            self._message(record)
         elif "type" in record:
-            self._part(record, self.here(), out)
+            self._part(record, self.here())
         elif "id" in record and ("directory" in record or "projectID" in record or "title" in record):
-            self._session(record, out)
+            self._session(record)
         else:
             self.note("neither session, message nor part")
 
@@ -74,62 +74,62 @@ class OpenCodeReader(TranscriptReader):
         self._stopped.clear()
         return left
 
-    def _row(self, row: dict[str, Any], out: list[Event]) -> None:
+    def _row(self, row: dict[str, Any]) -> None:
         data = dict(self.table(row.get("data"), "data"))
         data["id"] = row.get("id")
         if row["table"] == "session":
             data["parentID"] = data.get("parent_id")
             data["time"] = {"created": data.get("time_created")}
-            self._session(data, out)
+            self._session(data)
             return
         data["sessionID"], data["created"] = row.get("session_id"), row.get("time_created")
         if row["table"] == "message":
-            self._message(data, out)
+            self._message(data)
         elif row["table"] == "part":
             data["messageID"] = row.get("message_id")
-            self._part(data, self.here(), out)
+            self._part(data, self.here())
 
-    def _export(self, record: dict[str, Any], out: list[Event]) -> None:
-        self._session(self.table(record.get("info"), "info"), out)
+    def _export(self, record: dict[str, Any]) -> None:
+        self._session(self.table(record.get("info"), "info"))
         used_ids: set[str] = set()
         for place, message in self.placed(record["messages"], "messages"):
             info = self.table(message.get("info"), "message")
             name = _own_id(info.get("id"), f"message-{place}", used_ids)
-            self._message({**info, "id": name}, out)
+            self._message({**info, "id": name})
             for number, part in self.placed(message.get("parts"), "parts"):
                 own = _own_id(part.get("id"), f"part-{place}/{number}", used_ids)
                 where = self.here(f"/messages/{place}/parts/{number}")
-                self._part({**part, "id": own, "messageID": name}, where, out)
+                self._part({**part, "id": own, "messageID": name}, where)
 
-    def _session(self, info: dict[str, Any], out: list[Event]) -> None:
+    def _session(self, info: dict[str, Any]) -> None:
         name = text(info.get("id"))
         is_known = name in self._sessions
         self._sessions[name] = info
         if is_known or text(info.get("parentID")) in self._sessions:
             return
-        self._begin(name, info, out)
+        self._begin(name, info)
 
-    def _begin(self, name: str, info: dict[str, Any], out: list[Event]) -> None:
+    def _begin(self, name: str, info: dict[str, Any]) -> None:
         if self.begun:
-            out.extend(self.close_all())
+            self.add(*self.close_all())
             self.calls = Calls(self.kit, self.name)
         at = seconds(table(info.get("time")).get("created"))
         if at is not None:
             self.now = at
-        self.begin(self.now, name, out, project=text(info.get("directory")), version=text(info.get("version")))
+        self.begin(self.now, name, project=text(info.get("directory")), version=text(info.get("version")))
 
-    def _agent(self, session: str, out: list[Event]) -> str:
+    def _agent(self, session: str) -> str:
         """Return the agent of a session; the first act of a child announces it."""
         info = self._sessions.get(session, {})
         parent = text(info.get("parentID"))
         if not session or parent not in self._sessions:
             if not self.begun:
-                self._begin(session, info, out)
+                self._begin(session, info)
             return self.agent
-        self._start_child(session, self._agent(parent, out), self.now, "", out)
+        self._start_child(session, self._agent(parent), self.now, "")
         return session
 
-    def _start_child(self, child: str, parent: str, at: float, role: str, out: list[Event]) -> None:
+    def _start_child(self, child: str, parent: str, at: float, role: str) -> None:
         if child in self._announced:
             return
         self._announced.add(child)
@@ -138,25 +138,25 @@ class OpenCodeReader(TranscriptReader):
         titled = _ROLE.search(text(info.get("title")))
         role = role or text(info.get("agent")) or (titled.group(1) if titled else "")
         began = at if created is None else created
-        out.append(AgentStart(at=began, agent=parent, where=self.here(), child=child, role=role))
+        self.add(AgentStart(at=began, agent=parent, where=self.here(), child=child, role=role))
 
-    def _message(self, message: dict[str, Any], out: list[Event]) -> None:
+    def _message(self, message: dict[str, Any]) -> None:
         name, session = text(message.get("id")), text(message.get("sessionID"))
-        add(self._stopped.pop(session, None) if name not in self._messages else None, out)
+        self.add(self._stopped.pop(session, None) if name not in self._messages else None)
         self._messages[name] = message
         if message.get("error") and name not in self._read_ids:
             self._read_ids.add(name)
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
-            agent = self._agent(session, out)
+            agent = self._agent(session)
             if table(message["error"]).get("name") == "MessageAbortedError":
                 self._stopped[session] = self.prompt(at, "", self.here(), agent, interrupt=True)
             else:
-                out.append(failed_turn(at, agent, self.here(), name))
+                self.add(failed_turn(at, agent, self.here(), name))
         for part_name, (part, where) in self._unsaid.pop(name, {}).items():
-            self._add_text(part_name, part, message, where, out)
+            self._add_text(part_name, part, message, where)
 
-    def _part(self, part: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _part(self, part: dict[str, Any], where: Where) -> None:
         name = text(part.get("id")) or text(part.get("callID")) or f"{where.offset}{where.entry}"
         if name in self._read_ids:
             return
@@ -164,23 +164,21 @@ class OpenCodeReader(TranscriptReader):
         kind = part.get("type")
         self.check_kind(text(kind))
         if kind == "tool":
-            self._tool(name, part, where, out)
+            self._tool(name, part, where)
         elif kind == "text":
             if message is None:
                 self._unsaid.setdefault(text(part.get("messageID")), {})[name] = part, where
             else:
-                self._add_text(name, part, message, where, out)
+                self._add_text(name, part, message, where)
         elif kind == "compaction":
             self._read_ids.add(name)
             trigger = "auto" if part.get("auto") is True else "manual"
-            self._compacted(part, text(part.get("messageID")), trigger, where, out)
+            self._compacted(part, text(part.get("messageID")), trigger, where)
         elif kind == "step-finish":
             self._read_ids.add(name)
-            self._turn(name, part, message or {}, where, out)
+            self._turn(name, part, message or {}, where)
 
-    def _add_text(
-        self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
-    ) -> None:
+    def _add_text(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where) -> None:
         message_id = text(message.get("id"))
         part_text = text(part.get("text"))
         if message.get("role") == "assistant" and part_text:
@@ -189,27 +187,27 @@ class OpenCodeReader(TranscriptReader):
         if not is_prompt or message_id in self._read_ids:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
-        if self._agent(session, out) == self.agent:
+        if self._agent(session) == self.agent:
             self._read_ids.add(message_id)
-            out.append(self.prompt(self._time(part, message), part_text, where))
+            self.add(self.prompt(self._time(part, message), part_text, where))
 
-    def _compacted(self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]) -> None:
+    def _compacted(self, part: dict[str, Any], key: str, trigger: str, where: Where) -> None:
         if not key or f"compaction {key}" in self._read_ids:
             return
         self._read_ids.add(f"compaction {key}")
-        agent = self._agent(text(part.get("sessionID")), out)
+        agent = self._agent(text(part.get("sessionID")))
         at = self._time(part, self._messages.get(text(part.get("messageID")), {}))
         context = self._context.get(agent, 0)
-        out.append(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=context))
+        self.add(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=context))
 
-    def _turn(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _turn(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where) -> None:
         if message.get("summary") is True:
             key = text(message.get("parentID")) or text(message.get("id"))
-            self._compacted(part, key, "", where, out)
+            self._compacted(part, key, "", where)
             return
         tokens = self.table(part.get("tokens"), "tokens")
         cache = table(tokens.get("cache"))
-        agent = self._agent(text(part.get("sessionID")), out)
+        agent = self._agent(text(part.get("sessionID")))
         words = self._words.pop(text(message.get("id")), {})
         self._read_ids.update(words)
         sent, answered, thinking, _ = token_counts(tokens, "input", "output", "reasoning")
@@ -228,18 +226,18 @@ class OpenCodeReader(TranscriptReader):
         new_turn = self.usage.deduplicate(turn)
         if new_turn is not None:
             self._context[agent] = new_turn.context_tokens
-            out.append(new_turn)
+            self.add(new_turn)
 
-    def _tool(self, name: str, part: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _tool(self, name: str, part: dict[str, Any], where: Where) -> None:
         state = self.table(part.get("state"), "state")
         tool = text(part.get("tool"))
         times = table(state.get("time"))
-        agent = self._agent(text(part.get("sessionID")), out)
+        agent = self._agent(text(part.get("sessionID")))
         began = seconds(times.get("start"))
         child = text(table(state.get("metadata")).get("sessionId")) if tool == "task" else ""
         role = text(table(state.get("input")).get("subagent_type"))
         if child:
-            self._start_child(child, agent, self.now if began is None else began, role, out)
+            self._start_child(child, agent, self.now if began is None else began, role)
         if text(state.get("status")) not in FINAL:
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, where)
@@ -254,11 +252,11 @@ class OpenCodeReader(TranscriptReader):
         else:
             use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
         if use is not None:
-            out.append(use)
+            self.add(use)
             if advice:
-                out.append(said_event(advice, at, agent, where))
+                self.add(said_event(advice, at, agent, where))
             if child:
-                out.append(agent_report(use, child))
+                self.add(agent_report(use, child))
 
     def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
         own, times = table(part.get("time")), table(message.get("time"))

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from core.agents.calls import Result, agent_report
 from core.agents.models import ENDED, failed_turn
-from core.agents.reader import TranscriptReader, add
+from core.agents.reader import TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, items, table, text, token_counts, unthought, words
 from core.engine.values import fingerprint
@@ -194,48 +194,48 @@ class OpenHandsFolderReader(TranscriptReader):
         self._spent: Turn | None = None
         self._course = Course()
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of one file."""
         event = self.table(value, "event")
         kind = text(event.get("kind"))
         self.check_kind(kind)
         at = self.moment(event.get("timestamp"))
         if not self.begun:
-            self.begin(at, self.session, out)
+            self.begin(at, self.session)
         if kind == "ConversationStateUpdateEvent":
-            self._state(event, at, out)
-            self._read_totals(event, at, out)
+            self._state(event, at)
+            self._read_totals(event, at)
         elif kind == "MessageEvent":
-            self._message(event, at, out)
+            self._message(event, at)
         elif kind == "ConversationErrorEvent":
             self._course.stage = "rests"
-            out.append(failed_turn(at, self.agent, self.here()))
+            self.add(failed_turn(at, self.agent, self.here()))
         elif kind == "ActionEvent":
-            self._act(event, at, out)
+            self._act(event, at)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            self._observe(event, kind, at, out)
+            self._observe(event, kind, at)
         elif kind == "Condensation":
-            out.append(self.compaction(at, trigger="auto"))
+            self.add(self.compaction(at, trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
             self._course.stage = "rests"
-            out.append(self.prompt(at, "", interrupt=True))
+            self.add(self.prompt(at, "", interrupt=True))
 
     def own_pending(self) -> Iterable[Event]:
         """Return what was spent and belongs to no answer."""
         return filter(None, [self._spent])
 
-    def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _message(self, event: dict[str, Any], at: float) -> None:
         """Read a message; an agent that speaks without a call is done."""
         message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
             self._course.stage = "asked"
-            out.append(self.prompt(at, message_text))
+            self.add(self.prompt(at, message_text))
         elif event.get("source") == "agent" or event.get("llm_response_id"):
             message_text = unthought(message_text)
             self._course.stage = "rests" if message_text else "works"
-            self._answer(event, message_text, at, out, stop=ENDED if message_text else "")
+            self._answer(event, message_text, at, stop=ENDED if message_text else "")
 
-    def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _state(self, event: dict[str, Any], at: float) -> None:
         """Read the status of the conversation, alone or within the full state."""
         value = event.get("value")
         if event.get("key") == "full_state":
@@ -243,9 +243,9 @@ class OpenHandsFolderReader(TranscriptReader):
         elif event.get("key") != "execution_status":
             return
         if value != "paused":
-            add(self._course.enter(text(value), at, self.agent, self.here()), out)
+            self.add(self._course.enter(text(value), at, self.agent, self.here()))
 
-    def _read_totals(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _read_totals(self, event: dict[str, Any], at: float) -> None:
         """Read the totals; their increase belongs to the next answer."""
         value = table(event.get("value"))
         if event.get("key") == "full_state":
@@ -264,14 +264,12 @@ class OpenHandsFolderReader(TranscriptReader):
                 continue
             name, model, tokens, cost = text(event.get("id")), used.model, used.tokens, amount(used.cost)
             if purpose == answering:
-                add(self._spent, out)
+                self.add(self._spent)
                 self._spent = self.turn(at, "", tokens=tokens, message=name, model=model, cost=cost)
             else:  # not spent on answers, for example on a summary
-                add(self.total(model, cost, tokens, f"{name}/{purpose}"), out)
+                self.add(self.total(model, cost, tokens, f"{name}/{purpose}"))
 
-    def _answer(
-        self, event: dict[str, Any], answer_text: str, at: float, out: list[Event], entry: str = "", stop: str = ""
-    ) -> None:
+    def _answer(self, event: dict[str, Any], answer_text: str, at: float, entry: str = "", stop: str = "") -> None:
         """Add the model's answer, whose words are at `entry` of its event; it may come with several calls.
 
         Its end is added even if it comes with a later call of the answer.
@@ -288,18 +286,18 @@ class OpenHandsFolderReader(TranscriptReader):
         counted, self._spent = self._spent, None
         if counted is not None:
             turn = structs.replace(turn, **{name: getattr(counted, name) for name in _TOLD})
-        out.append(turn)
+        self.add(turn)
 
-    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _act(self, event: dict[str, Any], at: float) -> None:
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
         if tool == "finish" and event.get("action") is not None:
             self._course.stage = "rests"
             self.calls.settle(text(event.get("tool_call_id")))
-            self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
+            self._answer(event, text(action.get("message")).strip(), at, "/action", ENDED)
             return
         self._course.stage = "works"
-        self._answer(event, unthought(words(event.get("thought"))), at, out)
+        self._answer(event, unthought(words(event.get("thought"))), at)
         call = table(event.get("tool_call"))
         arguments = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
@@ -314,9 +312,11 @@ class OpenHandsFolderReader(TranscriptReader):
             return
         self._children[name] = children if tool == "task" else []
         role = text(action.get("subagent_type"))
-        out += [AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role) for child in children]
+        self.add(
+            *[AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role) for child in children]
+        )
 
-    def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
+    def _observe(self, event: dict[str, Any], kind: str, at: float) -> None:
         if event.get("tool_name") == "finish" and kind == "ObservationEvent":
             return
         observation = table(event.get("observation"))
@@ -338,6 +338,6 @@ class OpenHandsFolderReader(TranscriptReader):
             running=running,
         )
         name = text(event.get("tool_call_id"))
-        use = self.result(name, at, result, out)
+        use = self.result(name, at, result)
         if use is not None:
-            out += [agent_report(use, child) for child in self._children.pop(name, [])]
+            self.add(*(agent_report(use, child) for child in self._children.pop(name, [])))

@@ -18,10 +18,10 @@ from core.agents.openhands.conversation import (
     response_of,
     total_usage,
 )
-from core.agents.reader import STEP, LogClock, TranscriptReader, add, left_untold
+from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, beyond, chat_tokens, code, items, table, text, whole_number, words
-from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
+from core.events import AgentStart, Compaction, Matter, SessionEnd, Turn, Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -125,10 +125,10 @@ class OpenHandsReader(TranscriptReader):
     gaps = "times have no zone and are read as UTC; older versions may lack tokens, model and cost"
     many = True
 
-    def read(self, value: Any, out: list[Event]) -> None:
+    def read(self, value: Any) -> None:
         """Add the events of a whole list, or of one run of an evaluation."""
         if isinstance(value, list):
-            self._run(value, self.session, "", {}, out)
+            self._run(value, self.session, "", {})
             return
         run = self.table(value, "run")
         history = self.items(run.get("history"), "history")
@@ -137,11 +137,9 @@ class OpenHandsReader(TranscriptReader):
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
         metrics = table(run.get("metrics"))
-        self._run(history, name or f"{self.file_name}-{self._line}", model, metrics, out, "/history")
+        self._run(history, name or f"{self.file_name}-{self._line}", model, metrics, "/history")
 
-    def _run(
-        self, history: list[Any], name: str, model: str, metrics: dict[str, Any], out: list[Event], root: str = ""
-    ) -> None:
+    def _run(self, history: list[Any], name: str, model: str, metrics: dict[str, Any], root: str = "") -> None:
         """One session. Each run is paired for itself: ids start again."""
         self.calls, self.clock = Calls(self.kit, self.name), LogClock()
         self.usage = Usage(self.kit.models)
@@ -160,11 +158,10 @@ class OpenHandsReader(TranscriptReader):
         in_all = total_usage(metrics)
         rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
         self._summed_up = rest is not None
-        start = len(out)
+        start = len(self.out)
         self.begin(
             self.now,
             name,
-            out,
             project=folder,
             model=model,
             synthetic_time=not known_times,
@@ -178,11 +175,11 @@ class OpenHandsReader(TranscriptReader):
                 self.now += STEP
             where = self.here(f"{root}/{place}")
             if isinstance(step.get("action"), str):
-                self._act(step, place, where, out)
+                self._act(step, place, where)
             elif isinstance(step.get("observation"), str):
-                self._observe(step, where, out)
-        out.extend(self.close_all())
-        self._add_totals(in_all, rest, out, start)
+                self._observe(step, where)
+        self.add(*self.close_all())
+        self._add_totals(in_all, rest, start)
 
     def _left_untold(self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool) -> tuple[Matter, ...]:
         responses = [response for _, step in steps if (response := response_of(step))]
@@ -195,9 +192,9 @@ class OpenHandsReader(TranscriptReader):
             cost=any(one.cost for one in used),
         )
 
-    def _add_totals(self, in_all: TokensUsed, cost: float | None, out: list[Event], start: int) -> None:
+    def _add_totals(self, in_all: TokensUsed, cost: float | None, start: int) -> None:
         """Add what a run spent beyond its answers, before its end."""
-        turns = [event for event in out[start:] if isinstance(event, Turn)]
+        turns = [event for event in self.out[start:] if isinstance(event, Turn)]
         total = self.total(
             in_all.model,
             cost,
@@ -210,23 +207,24 @@ class OpenHandsReader(TranscriptReader):
             message=f"total-{self._line}",
         )
         if total is not None:
-            ended = isinstance(out[-1], SessionEnd)
-            out.insert(len(out) - ended, structs.replace(total, at=out[-1].at))
+            last = self.out[-1]
+            ended = isinstance(last, SessionEnd)
+            self.out.insert(len(self.out) - ended, structs.replace(total, at=last.at))
 
-    def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
+    def _act(self, step: dict[str, Any], place: str, where: Where) -> None:
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {key: step[key] for key in step if key not in ("action", "source")}
-        self._answer(step, place, arguments, where, out)
+        self._answer(step, place, arguments, where)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
             self._course.stage = "asked"
-            out.append(self.prompt(self.now, words(arguments.get("content")), where))
+            self.add(self.prompt(self.now, words(arguments.get("content")), where))
         elif action == "message" and source == "agent":
             self._course.stage = "rests" if arguments.get("wait_for_response") is True else "works"
         elif action == "condensation":
-            out.append(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
+            self.add(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
         elif action == "finish":
             self._course.stage = "rests"
-            out.append(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
+            self.add(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
         elif action not in _NO_TOOLS and source in (None, "agent"):
             self._course.stage = "works"
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
@@ -236,15 +234,15 @@ class OpenHandsReader(TranscriptReader):
                 self._waiting.append(name)
             if action == "delegate":
                 role = text(arguments.get("agent"))
-                out.append(AgentStart(at=self.now, agent=self._agents[-1], where=where, child=name, role=role))
+                self.add(AgentStart(at=self.now, agent=self._agents[-1], where=where, child=name, role=role))
                 self._agents.append(name)
         self._asked = True
 
-    def _observe(self, step: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _observe(self, step: dict[str, Any], where: Where) -> None:
         observation = step["observation"]
         if observation == "agent_state_changed":
             state = text(table(step.get("extras")).get("agent_state"))
-            add(self._course.enter(state, self.now, self._agents[-1], where), out)
+            self.add(self._course.enter(state, self.now, self._agents[-1], where))
         if observation in _NO_RESULTS:
             return
         caused = step.get("cause")
@@ -258,13 +256,11 @@ class OpenHandsReader(TranscriptReader):
         if delegated:
             self._agents.pop()
         use = self.calls.end(name, self.now, observed_result(step, observation), where, line=self._line)
-        add(use, out)
+        self.add(use)
         if delegated and use is not None:
-            out.append(agent_report(use, name))
+            self.add(agent_report(use, name))
 
-    def _answer(
-        self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where, out: list[Event]
-    ) -> None:
+    def _answer(self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where) -> None:
         """Add the model's answer to an action; logs without responses have only its words."""
         response = response_of(step)
         usage = table(response.get("usage"))
@@ -277,7 +273,6 @@ class OpenHandsReader(TranscriptReader):
         self.answer(
             self.now,
             answer_text,
-            out,
             where,
             tokens=chat_tokens(usage) if usage else used.tokens,
             message=text(response.get("id")) or f"answer-{place}",

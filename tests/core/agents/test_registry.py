@@ -29,14 +29,14 @@ from core.logs.format import Format
 class ZorkReader(TranscriptReader):
     name = "zork"
 
-    def read(self, value, out):
+    def read(self, value):
         at = self.moment(value.get("t"))
         if not self.begun:
-            out.append(self.start(at, "z-1", project="/cave"))
+            self.begin(at, "z-1", project="/cave")
         if "say" in value:
-            out.append(self.prompt(at, text(value["say"]), self.here()))
+            self.add(self.prompt(at, text(value["say"])))
         if "use" in value:
-            out.append(self.calls.both("", value["use"], value, None, at, Result("done"), self.here()))
+            self.add(self.whole_call("", value["use"], value, at, Result("done")))
 
 
 def _sniff(sample):
