@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from core.agents.calls import Result, is_advice, said_event
 from core.agents.codex.results import end_fact, item_fact, read_output, sort_cell
-from core.agents.codex.threads import ChildThreads, Meta, Replay, read_meta, thread_files, thread_folders
-from core.agents.codex.turns import Turns
+from core.agents.codex.threads import ChildThreads, Meta, Replay, Turns, read_meta, thread_files, thread_folders
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.tables import known_words

@@ -9,14 +9,12 @@ from typing import Any
 from core.agents import chat as chat
 from core.agents import copilot as copilot
 from core.agents import gemini as gemini
-from core.agents import mini_swe_agent as mini_swe_agent
 from core.agents import open_events as openevents
+from core.agents import opencode, openhands
 from core.agents import pi as pi
 from core.agents import swe_agent as swe_agent
 from core.agents.models import Models
 from core.agents.normalizer import AgentKit, Normalizer
-from core.agents.opencode import reader as opencode
-from core.agents.openhands import reader as openhands
 from core.events import MAIN, Event, ToolUse, Where
 from core.logs.format import Diagnostics, Format, Reader
 
@@ -25,7 +23,7 @@ FORMATS: tuple[Format, ...] = (
     *opencode.FORMATS,
     *pi.FORMATS,
     *swe_agent.FORMATS,
-    *mini_swe_agent.FORMATS,
+    *swe_agent.MINI,
     *openhands.FORMATS,
     *copilot.FORMATS,
     *chat.FORMATS,

@@ -6,7 +6,6 @@ from typing import Any
 
 from core.agents import copilot as copilot
 from core.agents import gemini as gemini
-from core.agents import mini_swe_agent as mini_swe_agent
 from core.agents import pi as pi
 from core.agents import swe_agent as swe_agent
 from tests.core.agents.reading_more import Log, iso
@@ -184,7 +183,7 @@ def mini_result(code: int, output: str) -> dict[str, Any]:
 
 MINI = Log(
     "mini-swe-agent",
-    mini_swe_agent.MiniSweAgentReader,
+    swe_agent.MiniSweAgentReader,
     [
         {"role": "system", "content": "You may use a shell."},
         {"role": "user", "content": "Fix the mill."},

@@ -7,9 +7,8 @@ from typing import Any
 
 from core.agents import chat as chat
 from core.agents import open_events as openevents
-from core.agents.opencode import reader as opencode
-from core.agents.openhands import conversation as openhands_folder
-from core.agents.openhands import reader as openhands
+from core.agents import opencode, openhands
+from core.agents import openhands as openhands_folder
 from tests.core.agents.reading_more import Log
 
 

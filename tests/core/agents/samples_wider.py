@@ -8,15 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.agents.acp import AcpReader
+from core.agents.acp import AcpReader, GrokReader
 from core.agents.atif import AtifReader, DevinReader
 from core.agents.codebuddy import CodeBuddyReader
-from core.agents.grok import GrokReader
 from core.agents.hermes import HermesReader
 from core.agents.kiro import KiroReader
 from core.agents.managed_agents import ManagedReader
 from core.agents.mistral_vibe import VibeReader
-from core.agents.openclaw import OpenClawReader
+from core.agents.pi import OpenClawReader
 from core.agents.vscode_chat import VsCodeChatReader
 from core.agents.zed import ZedReader
 from core.logs.format import Reader

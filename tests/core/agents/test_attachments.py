@@ -9,10 +9,9 @@ import pytest
 from core.agents.copilot import CopilotReader
 from core.agents.crush import CrushReader
 from core.agents.droid import DroidReader
-from core.agents.gemini import GeminiReader
+from core.agents.gemini import GeminiReader, QwenReader
 from core.agents.goose import GooseReader
 from core.agents.kimi import KimiReader, KimiWireReader
-from core.agents.qwen import QwenReader
 from core.events import Prompt
 from core.logs.format import Reader
 from tests.core.agents.reading_more import iso, read

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.agents.codex.reader import Codex
-from core.agents.codex.turns import Turns
+from core.agents.codex.threads import Turns
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import MAIN, Event, Prompt, ToolUse, Turn, Where

@@ -10,8 +10,8 @@ import pytest
 
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
-from core.agents.openhands.reader import OpenHandsReader
-from core.agents.qwen import QwenReader
+from core.agents.gemini import QwenReader
+from core.agents.openhands import OpenHandsReader
 from core.agents.reader import FAR, FAR_OFF, NO_TIME, STEP, AgentReader, LogClock
 from core.agents.registry import make_kit
 from core.events import Event, Prompt, SessionStart, ToolUse

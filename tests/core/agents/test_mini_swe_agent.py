@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from core.agents.mini_swe_agent import MiniSweAgentReader
 from core.agents.reader import STEP
 from core.agents.registry import make_kit
+from core.agents.swe_agent import MiniSweAgentReader
 from core.events import SessionEnd, SessionStart, Turn
 from core.logs.finder import sessions
 from tests.core.agents.reading_more import kinds, new_kit, read, uses

@@ -14,14 +14,13 @@ from core.agents.codex.reader import Codex
 from core.agents.crush import CrushReader
 from core.agents.cursor import CursorReader
 from core.agents.droid import DroidReader
-from core.agents.gemini import GeminiReader
+from core.agents.gemini import GeminiReader, QwenReader
 from core.agents.goose import GooseReader
 from core.agents.hermes import HermesReader
 from core.agents.kimi import KimiReader
 from core.agents.kiro import KiroReader
 from core.agents.mistral_vibe import VibeReader
 from core.agents.pi import PiReader
-from core.agents.qwen import QwenReader
 from core.agents.reader import TranscriptReader
 from core.agents.vscode_chat import VsCodeChatReader
 from core.agents.zed import ZedReader

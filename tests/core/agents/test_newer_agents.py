@@ -10,8 +10,8 @@ import pytest
 
 from core.agents.antigravity import AntigravityReader
 from core.agents.cursor import CursorReader
-from core.agents.openhands.conversation import OpenHandsFolderReader
-from core.agents.qwen import QwenReader
+from core.agents.gemini import QwenReader
+from core.agents.openhands import OpenHandsFolderReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn

@@ -12,8 +12,8 @@ from core.agents.aider import AiderReader
 from core.agents.antigravity import AntigravityReader
 from core.agents.cline import ClineReader
 from core.agents.cursor import CursorReader
-from core.agents.openhands.conversation import OpenHandsFolderReader
-from core.agents.qwen import QwenReader
+from core.agents.gemini import QwenReader
+from core.agents.openhands import OpenHandsFolderReader
 from core.logs.format import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import encoded, feed, new_kit

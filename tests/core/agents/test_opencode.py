@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.opencode.reader import FORMATS, OpenCodeReader
-from core.agents.opencode.store import opencode_rows, session_files
+from core.agents.opencode import FORMATS, OpenCodeReader, opencode_rows, session_files
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.database import RowsRead, content, tables
 from core.logs.format import Sample

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.openhands.conversation import OpenHandsFolderReader
-from core.agents.openhands.reader import OpenHandsReader
+from core.agents.openhands import OpenHandsFolderReader, OpenHandsReader
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import (

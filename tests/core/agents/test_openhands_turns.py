@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.openhands.conversation import OpenHandsFolderReader
-from core.agents.openhands.reader import OpenHandsReader
+from core.agents.openhands import OpenHandsFolderReader, OpenHandsReader
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Event, Prompt, Turn

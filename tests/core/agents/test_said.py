@@ -12,9 +12,9 @@ from core.agents.cline import ClineReader
 from core.agents.crush import CrushReader
 from core.agents.cursor import CursorReader
 from core.agents.droid import DroidReader
+from core.agents.gemini import QwenReader
 from core.agents.goose import GooseReader
 from core.agents.kimi import KimiWireReader
-from core.agents.qwen import QwenReader
 from core.agents.registry import make_kit
 from core.agents.words import WordReader
 from core.events import Turn

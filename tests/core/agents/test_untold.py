@@ -13,9 +13,9 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.cline import ClineReader
 from core.agents.codex.reader import Codex
 from core.agents.cursor import CursorReader
+from core.agents.gemini import QwenReader
 from core.agents.models import Models
 from core.agents.open_events import OpenEventsReader
-from core.agents.qwen import QwenReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.engine.society.engine import Engine

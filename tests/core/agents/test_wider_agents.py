@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.acp import AcpReader
-from core.agents.grok import GrokReader
+from core.agents.acp import AcpReader, GrokReader
 from core.agents.registry import make_kit
 from core.agents.words import WordReader
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn, Where

@@ -131,7 +131,7 @@ def _check_as_ordinary_user(tmp_path: Path) -> None:
     script = """
 import os, sys
 from pathlib import Path
-import core.agents.opencode.store
+import core.agents.opencode
 from core.errors import UnreadableLog
 from core.logs.discovery import find
 from core.logs.follow import Follower
@@ -179,7 +179,7 @@ def test_a_watch_says_that_it_may_not_read() -> None:
         script = """
 import os, sys
 import logging, asyncio, watchfiles
-import core.agents.opencode.store, core.live.carry_over, core.live.driver, core.live.notices
+import core.agents.opencode, core.live.carry_over, core.live.driver, core.live.notices
 import tui.cli.commands.watch
 from core.agents.table import AGENTS
 from tui.cli.commands.watch import Watch
