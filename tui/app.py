@@ -295,7 +295,7 @@ class NooscopeApp(SessionApp):
         self._watching = live  # Sessions that are followed take from others and leave to others, and give notices.
         self._terminal_title = TerminalTitle(self, self.TITLE)
         self._day = DayBudget(self, watching=live)
-        self._others = OtherSessions(self, settings) if live else None
+        self._others = OtherSessions(self, settings, fleet, lambda: self._opening.initial_states(self.settings))
         # A newer session in the same folder takes the place of one that rests.
         self._follows = target is not None and target.newest
         self._recap_first = False  # The session is finished: its recap is shown once it is read.
@@ -332,8 +332,8 @@ class NooscopeApp(SessionApp):
         self.set_interval(THEMES_EVERY, self.theme_files.look)
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
-        if self._others is not None:
-            self.set_timer(OTHERS_AFTER, self._others.start)
+        if self._watching:
+            self.set_timer(OTHERS_AFTER, self._others.begin)
         tell_faults(self, [*self._faults, *keymap_faults(self.settings.screen.keymap)])
         if self.link is not None:
             self.link.show = lambda board: self.post_message(messages.HooksTold(board))
@@ -363,8 +363,7 @@ class NooscopeApp(SessionApp):
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def on_unmount(self) -> None:
-        if self._others is not None:
-            self._others.stop()
+        self._others.stop()
         self._terminal_title.show(None)
         if self.link is not None:
             self.link.stop()
@@ -434,11 +433,12 @@ class NooscopeApp(SessionApp):
         if self.view is not None:
             self.view = self._day.shown_in(self.view)
 
-    @on(messages.OthersSeen)
-    def _others_seen(self, message: messages.OthersSeen) -> None:
-        if self._others is None:
-            return
+    @on(messages.SessionsSeen)
+    def _sessions_seen(self, message: messages.SessionsSeen) -> None:
         self._others.take(message.rows, message.now)
+        fleet = self._switcher.fleet
+        if fleet is not None and fleet.is_current:
+            fleet.show(message)
         if self.view is None:
             return
         self.view = self._others.shown_in(self.view, self.hooks)
@@ -454,7 +454,7 @@ class NooscopeApp(SessionApp):
         view = self._day.shown_in(message.view)
         if self.view is None or view.what_if == self.view.what_if:
             self._show_recording(message.recording)
-        self.view = view if self._others is None else self._others.shown_in(view, self.hooks)
+        self.view = self._others.shown_in(view, self.hooks)
         self._show_recording(message.recording)
         if message.view.mode == "live" and self._watching:
             self._terminal_title.show(message.view)
@@ -565,8 +565,13 @@ class NooscopeApp(SessionApp):
     def _make_fleet(self) -> FleetScreen:
         from tui.screens.fleet import FleetScreen
 
-        fleet = FleetScreen(self.settings, self._fleet, self._opening.initial_states(self.settings))
-        return fleet.data_bind(NooscopeApp.hooks, NooscopeApp.words)
+        def watch(wanted: bool) -> None:
+            if wanted or self._watching:
+                self._others.start("all" if wanted else "needing")
+            else:
+                self._others.stop()
+
+        return FleetScreen(self.settings, watch).data_bind(NooscopeApp.hooks, NooscopeApp.words)
 
     def action_find(self) -> None:
         """Find words in all sessions, and open one at a result."""
@@ -579,10 +584,7 @@ class NooscopeApp(SessionApp):
 
     def action_next_in_need(self) -> None:
         """Open the next session that needs the person; open the fleet if none is known to."""
-        row = self._switcher.next_in_need("" if self.view is None else self.view.subject.path)
-        if self._others is not None:
-            needing = self._others.needing(self.view, self.hooks)
-            row = needing[0] if needing else row or self._others.newer(self.view)
+        row = self._others.next_needing(self.view, self.hooks) or self._others.newer(self.view)
         if row is None:
             self.action_fleet()
         else:

@@ -226,7 +226,7 @@ class DayReckoned(FeedMessage):
     day: DaySpent
 
 
-class OthersSeen(Latest):
+class SessionsSeen(Latest):
     """From a thread: all recent sessions and their present statuses."""
 
     rows: tuple[FleetRow, ...]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import signal
+import termios
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import PurePath
+from types import FrameType
 from typing import Any, Protocol
 
 from textual.app import App
@@ -98,13 +102,30 @@ def terminal_title(subject: Subject) -> str:
     return plain(f"▲ needs you: {name} · nooscope", 80)
 
 
-_EVERY = 2.0  # Seconds between two looks.
+_EVERY = 0.5  # Seconds between two looks at the terminal.
+_GRACE = 1.2  # Seconds a screen may take to end by itself.
+_RESET = b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u"
 
 
-def end_with_terminal(fileno: int = 0, every: float = _EVERY) -> None:
-    """Watch a terminal in a thread of its own; a parent such as make may keep its hangup from us."""
+def end_with_terminal(fileno: int = 0, every: float = _EVERY, grace: float = _GRACE) -> None:
+    """End when the terminal does, and soon after SIGTERM or SIGHUP although nobody reads what is drawn.
+
+    A parent such as make or nohup may keep the hangup from us. A terminal that does not read makes the screen wait
+    for ever in the middle of a write, where it notices no signal.
+    """
     if not os.isatty(fileno):
         return
+    before = termios.tcgetattr(fileno)
+    asked = signal.getsignal(signal.SIGTERM)
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if not ending.is_set():
+            ending.set()
+            arguments = (fileno, before, number, grace)
+            threading.Thread(target=_end_at_last, args=arguments, name="last-end", daemon=True).start()
+        if callable(asked):
+            asked(number, frame)
 
     def look() -> None:
         pause = threading.Event()
@@ -112,4 +133,16 @@ def end_with_terminal(fileno: int = 0, every: float = _EVERY) -> None:
             pause.wait(every)
         os.kill(os.getpid(), signal.SIGHUP)
 
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGHUP, end)
     threading.Thread(target=look, name="hangup", daemon=True).start()
+
+
+def _end_at_last(fileno: int, before: list[Any], number: int, grace: float) -> None:
+    """End the process after a time of grace, and give the terminal back as far as it takes it."""
+    threading.Event().wait(grace)
+    with suppress(termios.error, OSError):
+        termios.tcsetattr(fileno, termios.TCSANOW, before)
+        if select.select((), (fileno,), (), 0.0)[1]:
+            os.write(fileno, _RESET)
+    os._exit(128 + number)

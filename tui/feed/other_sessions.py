@@ -1,10 +1,10 @@
-"""All other sessions, for a screen of one: who needs you, who works here now, what today costs."""
+"""All sessions, for the fleet and for a screen of one: who needs you, who works here now, what today costs."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,12 @@ from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.report.sums import DaySpent
 from core.settings import Settings
-from tui.feed.messages import DayReckoned, OthersSeen
+from core.timeline.run_inputs import InitialStates
+from tui.feed.messages import DayReckoned, SessionsSeen
 from tui.feed.view import View
 
 if TYPE_CHECKING:
-    from core.live.fleet.roster import FleetWatch
+    from core.live.fleet.roster import FleetWatch, Roster, Scope
     from core.live.fleet.row import FleetRow
 
 OTHERS_AFTER = 1.0  # Seconds after which other sessions are looked for, so that the first picture comes first.
@@ -54,26 +55,35 @@ class DayBudget:
 
 
 class OtherSessions:
-    """Watches all recent sessions in its own thread, and knows those not on the screen."""
+    """Watches all recent sessions in one thread, and knows those not on the screen."""
 
-    def __init__(self, app: App[Any], settings: Settings) -> None:
+    def __init__(
+        self, app: App[Any], settings: Settings, roster: Roster | None, initial_states: Callable[[], InitialStates]
+    ) -> None:
         self._app = app
         self._settings = settings
+        self._roster = roster
+        self._initial_states = initial_states
         self._watch: FleetWatch | None = None
         self._limits = Limits.of(settings)
         self._rows: tuple[FleetRow, ...] = ()
         self._now = 0.0
 
-    def start(self) -> None:
-        """Watch until stopped."""
+    def begin(self) -> None:
+        """Watch from now on, unless the fleet does already."""
+        if self._watch is None:
+            self.start("needing")
+
+    def start(self, scope: Scope) -> None:
+        """Search at once and watch until stopped."""
         from core.live.fleet.roster import FleetWatch, Roster
 
-        fleet, screen, app = self._settings.screen.fleet, self._settings.screen, self._app
-        hours = min(fleet.within, fleet.left / 3600.0)
-        screen = screen.replace(fleet=fleet.replace(within=hours))
-        roster = Roster(self._settings.replace(screen=screen), os.environ, Path.home())
-        self._watch = FleetWatch(roster, lambda rows, now: app.post_message(OthersSeen(rows, now)))
-        self._watch.start()
+        if self._watch is None:
+            roster = self._roster or Roster(self._settings, os.environ, Path.home())
+            roster.initial_states = self._initial_states()
+            self._watch = FleetWatch(roster, lambda rows, now: self._app.post_message(SessionsSeen(rows, now)))
+        self._watch.stop()
+        self._watch.start(scope)
 
     def stop(self) -> None:
         """Let the thread end."""
@@ -81,12 +91,24 @@ class OtherSessions:
             self._watch.stop()
 
     def take(self, rows: Sequence[FleetRow], now: float) -> None:
-        """Store all sessions' statuses at a moment."""
+        """Store all sessions' statuses at a moment, and let the next ones come."""
         self._rows, self._now = tuple(rows), now
+        if self._watch is not None:
+            self._watch.taken()
 
     def needing(self, view: View | None, board: HookBoard) -> list[FleetRow]:
         """Return the other sessions that need the person, the longest wait first."""
-        rows = [row.hooked(board.of(row.session), self._now, self._limits) for row in self._others(view)]
+        return [row for row in self._needing(board) if self._is_other(row, view)]
+
+    def next_needing(self, view: View | None, board: HookBoard) -> FleetRow | None:
+        """Return the session after the one on the screen among those that need the person, in a circle."""
+        needing = self._needing(board)
+        places = [number for number, row in enumerate(needing) if not self._is_other(row, view)]
+        others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
+        return others[0] if others else None
+
+    def _needing(self, board: HookBoard) -> list[FleetRow]:
+        rows = [row.hooked(board.of(row.session), self._now, self._limits) for row in self._rows]
         needing = [row for row in rows if row.status.level == 3 and not row.status.stale]
         return sorted(needing, key=lambda row: row.status.urgency)
 
@@ -96,8 +118,9 @@ class OtherSessions:
             return None
         here = [
             row
-            for row in self._others(view)
-            if row.project == view.subject.project
+            for row in self._rows
+            if self._is_other(row, view)
+            and row.project == view.subject.project
             and row.facts.heard > view.end
             and row.status.word in ("working", "looping", "stuck", "needs you", "may need you")
         ]
@@ -109,7 +132,6 @@ class OtherSessions:
         newcomer = "" if newer is None else f"{newer.agent} {newer.status.word}"
         return replace(view, others=len(self.needing(view, board)), newer=newcomer)
 
-    def _others(self, view: View | None) -> list[FleetRow]:
-        current = "" if view is None else view.subject.session
-        paths = () if view is None else view.logs
-        return [row for row in self._rows if row.session != current and row.path not in paths]
+    @staticmethod
+    def _is_other(row: FleetRow, view: View | None) -> bool:
+        return view is None or (row.session != view.subject.session and row.path not in view.logs)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual._path import CSSPathType
@@ -16,7 +13,6 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from core.live.fleet.order import STATUS_FILTERS, Order, listed
-from core.live.fleet.roster import FleetWatch, Roster
 from core.live.fleet.row import FleetRow
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
@@ -25,8 +21,7 @@ from core.report.sums import Budget
 from core.settings import Settings
 from core.store.labels import Labels
 from core.timeline.own_labels import events_at
-from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import AnswerPermit, CompareSessions, Failed, Latest, OpenSession
+from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession, SessionsSeen
 from tui.keys import PERMIT_KEYS, bind
 from tui.screens.at_hand import judge_session, resume
 from tui.screens.board import HEIGHTS, WIDTHS
@@ -73,22 +68,10 @@ class FleetScreen(LeftOnce[None]):
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)  # What was asked and said is shown; the app's `words` decides.
 
-    @dataclass
-    class Seen(Latest):
-        """The status of every session."""
-
-        rows: tuple[FleetRow, ...]
-        now: float
-
-    def __init__(
-        self, settings: Settings, roster: Roster | None = None, initial_states: InitialStates | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, watch: Callable[[bool], object]) -> None:
         super().__init__()
         self._settings = settings
-        self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
-        self._roster.initial_states = initial_states or InitialStates(settings)
-        self._roster.list_older = True
-        self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
+        self._watch = watch  # Called with whether all sessions are to be watched for this screen.
         self._arrived = time.monotonic()
         self._first = True
         self._returns = False  # Opened by going back: close it again if it is empty.
@@ -108,11 +91,11 @@ class FleetScreen(LeftOnce[None]):
 
     def on_screen_resume(self) -> None:
         self._arrived = time.monotonic()
-        self._watch.start()
+        self._watch(True)
         self._clock.resume()
 
     def on_screen_suspend(self) -> None:
-        self._watch.stop()
+        self._watch(False)
         self._clock.pause()
 
     @property
@@ -120,14 +103,12 @@ class FleetScreen(LeftOnce[None]):
         """Whether the title is updated every second: only while it is visible."""
         return self._clock._active.is_set()
 
-    def on_unmount(self) -> None:
-        self._watch.stop()
-
     def on_resize(self) -> None:
         self._title()
         self._show_detail(self.query_one(FleetTable).chosen)
 
-    def on_fleet_screen_seen(self, message: Seen) -> None:
+    def show(self, message: SessionsSeen) -> None:
+        """Show all sessions as they are now."""
         self._arrived = time.monotonic()
         self._first = False
         with self.app.batch_update():
@@ -288,14 +269,6 @@ class FleetScreen(LeftOnce[None]):
     def action_leave_screen(self) -> None:
         if getattr(self.app, "view", None) is not None:
             self.dismiss()
-
-    def next_in_need(self, path: str) -> FleetRow | None:
-        """Return the next session after this one that needs the person."""
-        needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, FleetRow)]
-        needing = [row for row in needing if row.status.level == 3]
-        places = [number for number, row in enumerate(needing) if str(row.path) == path]
-        others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
-        return others[0] if others else None
 
     def _open(self, row: FleetRow, *, live: bool) -> None:
         self.dismiss()

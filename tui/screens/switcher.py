@@ -13,7 +13,6 @@ from tui.screens.main import MainScreen
 from tui.widgets.common.panel import Panel
 
 if TYPE_CHECKING:
-    from core.live.fleet.row import FleetRow
     from tui.screens.fleet import FleetScreen
 
 _SCREENS = {
@@ -87,10 +86,6 @@ class ScreenSwitcher:
         while self._app.screen is not fleet:
             self._app.pop_screen()
         return fleet
-
-    def next_in_need(self, here: str) -> FleetRow | None:
-        """The next session that needs the person after the one at a path, as far as the fleet knows."""
-        return None if self.fleet is None else self.fleet.next_in_need(here)
 
     def tune_beside(self) -> None:
         """Move the bench beside the main screen, or onto a screen of its own."""

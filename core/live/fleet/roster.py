@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
@@ -23,6 +24,9 @@ from core.logs.log_files import is_folder, is_there
 from core.logs.records import Log
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
+
+# Only sessions that may still need somebody, all recent ones, or also unread those that changed too long ago.
+Scope = Literal["needing", "recent", "all"]
 
 _SLICE = 200  # Events read of one session before the next has its turn.
 _LINES = ".jsonl"  # How logs are called that a fork may repeat.
@@ -48,7 +52,7 @@ class Roster:
         self.settings = settings
         self.initial_states = InitialStates(settings)  # Where every session starts.
         self.wall = wall
-        self.list_older = False  # Sessions that changed too long ago to be followed are listed unread.
+        self.scope: Scope = "recent"
         self._older: tuple[FleetRow, ...] = ()
         self.unread: tuple[str, ...] = ()  # Files that are not logs or cannot be opened, and why.
         self.lacking = True  # A file changed that belongs to no session yet.
@@ -82,7 +86,8 @@ class Roster:
         now = self.wall()
         fleet = self.settings.screen.fleet
         found_now = self._find(now)
-        recent = [one for one in found_now if now - one.modified <= fleet.within * 3600.0]
+        hours = min(fleet.within, fleet.left / 3600.0) if self.scope == "needing" else fleet.within
+        recent = [one for one in found_now if now - one.modified <= hours * 3600.0]
         listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
         members: dict[str, Member] = {}
         if self._kept is None:
@@ -102,7 +107,7 @@ class Roster:
             if key not in members and member.awake:
                 members[key] = member
         self._members = members
-        if self.list_older:
+        if self.scope == "all":
             older = (one for one in found_now if f"{one.path}\n{one.session}" not in members)
             limits = Limits.of(self.settings)
             self._older = tuple(unread_row(one, now, limits) for one in islice(older, _OLDER))
@@ -239,6 +244,7 @@ def _is_blank(reason: str) -> bool:
 _READING = 0.1  # Seconds of reading between two looks at the clock.
 _BREATH = 0.005  # Seconds left to the screen between two stretches of reading.
 _NEW = 1.0  # Seconds between two searches that unknown files ask for.
+_UNSEEN = 4  # Pictures made ahead of the screen.
 
 
 class FleetWatch:
@@ -250,9 +256,11 @@ class FleetWatch:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._shown = self._looked = float("-inf")
+        self._unseen = 0  # Pictures that nobody has looked at yet; a screen that hangs would pile them up.
 
-    def start(self) -> None:
+    def start(self, scope: Scope = "recent") -> None:
         """Run until stopped; rows are shown from the thread."""
+        self._roster.scope, self._unseen = scope, 0
         before = self._thread
         self._stop = stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(stop, before), name="nooscope-fleet", daemon=True)
@@ -261,6 +269,10 @@ class FleetWatch:
     def stop(self) -> None:
         """Let the thread end by itself."""
         self._stop.set()
+
+    def taken(self) -> None:
+        """The rows that were shown have arrived."""
+        self._unseen = 0
 
     def join(self, patience: float) -> None:
         """Wait for the thread's end."""
@@ -300,7 +312,8 @@ class FleetWatch:
         self._picture()
 
     def _picture(self, after: float = 0.0) -> None:
-        if time.monotonic() - self._shown >= after:
+        if self._unseen < _UNSEEN and time.monotonic() - self._shown >= after:
+            self._unseen += 1
             now = self._roster.wall()
             self._show(self._roster.rows(now), now)
             self._shown = time.monotonic()

@@ -14,7 +14,7 @@ from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.fleet.member import Member
 from core.live.fleet.order import VIEWS, Heading, Order, census, listed
-from core.live.fleet.roster import Roster, once
+from core.live.fleet.roster import FleetWatch, Roster, once
 from core.live.fleet.row import FleetRow, row_json
 from core.logs.decoding import seconds
 from core.logs.finder import sessions
@@ -407,3 +407,31 @@ def test_a_log_of_which_nothing_can_be_read_is_never_called_new(tmp_path: Path, 
     [row] = settle(roster(tmp_path)).values()
     assert (row.status.word, row.status.level) == ("unreadable", 3)
     assert row.why == why
+
+
+def test_no_pictures_pile_up_before_a_screen_that_hangs(tmp_path: Path) -> None:
+    tell(tmp_path)
+    pictures: list[tuple[FleetRow, ...]] = []
+    watch = FleetWatch(roster(tmp_path), lambda rows, _: pictures.append(rows))
+    for _ in range(10):
+        watch._picture()
+    assert len(pictures) == 4
+    watch.taken()
+    watch._picture()
+    assert len(pictures) == 5
+
+
+def test_what_can_need_nobody_is_followed_only_for_the_fleet(tmp_path: Path) -> None:
+    begin(tmp_path, "now", 1, 5).write()
+    begin(tmp_path, "morning", 2, 3 * 3600.0).write()
+    begin(tmp_path, "older", 3, 30 * 3600.0).write()
+    fleet, listed_at = roster(tmp_path), {}
+    for scope in ("needing", "recent", "all"):
+        fleet.scope = scope
+        fleet.look()
+        listed_at[scope] = sorted(row.name for row in fleet.rows(NOW))
+    assert listed_at == {
+        "needing": ["now"],
+        "recent": ["morning", "now"],
+        "all": ["morning", "now", "older"],
+    }

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
+from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.settings import Settings
 from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, read, table
 from tests.tui.fleet_sessions import begin, tell
+from tests.tui.panel_app import stuck
 from tui.feed.messages import OpenSession
+from tui.feed.view import Subject
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
 from tui.screens.recap import RecapScreen
@@ -129,13 +133,15 @@ async def test_from_one_that_needs_a_person_to_the_next(app: FleetApp) -> None:
         assert isinstance(screen, FleetScreen)
         needing = [row for row in screen.rows if row.status.level == 3]
         assert len(needing) > 2
-        first = screen.next_in_need("elsewhere")
+        others = app._others
+        first = others.next_needing(None, HookBoard())
         seen_paths = []
         row = first
         for _ in needing:
             assert row is not None
             seen_paths.append(row.path)
-            row = screen.next_in_need(str(row.path))
+            view = replace(stuck(), subject=Subject(session=row.session))
+            row = others.next_needing(view, HookBoard())
         assert len(set(seen_paths)) == len(needing)
         assert row == first, "it goes round"
         await pilot.press("W")

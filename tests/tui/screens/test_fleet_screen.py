@@ -221,13 +221,20 @@ async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, sti
         await until(pilot, lambda: app.focused is table(app))
 
 
+async def stopped(app: FleetApp) -> None:
+    """Wait until nothing more comes."""
+    watch = app._others._watch
+    assert watch is not None
+    watch.stop()
+    await asyncio.to_thread(watch.join, 60.0)
+
+
 async def test_a_picture_that_grows_old_is_said_to_be_old(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
         screen = app.screen
         assert isinstance(screen, FleetScreen)
-        screen._watch.stop()
-        screen._watch.join(5.0)
+        await stopped(app)
         await pilot.pause()
         assert "not updated" not in said(app, "title")
         screen._arrived -= 42.0
@@ -349,8 +356,7 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         await until(pilot, lambda: read(app, 10))
         screen = app.screen
         assert isinstance(screen, FleetScreen)
-        screen._watch.stop()
-        await asyncio.to_thread(screen._watch.join, 60.0)
+        await stopped(app)
         screen._clock.pause()
         await pilot.pause()
         screen.now += 7_200.0
