@@ -430,8 +430,4 @@ def test_what_can_need_nobody_is_followed_only_for_the_fleet(tmp_path: Path) -> 
         fleet.scope = scope
         fleet.look()
         listed_at[scope] = sorted(row.name for row in fleet.rows(NOW))
-    assert listed_at == {
-        "needing": ["now"],
-        "recent": ["morning", "now"],
-        "all": ["morning", "now", "older"],
-    }
+    assert listed_at == {"needing": ["now"], "recent": ["morning", "now"], "all": ["morning", "now", "older"]}
