@@ -97,7 +97,7 @@ _DOCUMENT_EVENTS: tuple[tuple[str, str], ...] = (
     ("VitalityUpdate", "VitalityUpdated"),
     ("PhaseTransition", "PhaseChanged"),
     ("PositionOpened", "FileOpened"),
-    ("PositionClosed", "none: nothing tells that an agent is done with a file"),
+    ("PositionClosed", "none: no log reports that an agent is done with a file"),
     ("ThinkingStart", "ThinkingStarted"),
     ("ThinkingEnd", "ThinkingEnded"),
     ("TurnStart", "TurnStarted"),

@@ -15,28 +15,28 @@ from core.settings.mind_state import FabricSettings
 
 
 class ModeChanged(NamedTuple):
-    """The agent stopped executing for want of confidence, or executes again."""
+    """The agent stopped executing for lack of confidence, or executes again."""
 
     at: float
     executing: bool
 
 
 class TicksDropped(NamedTuple):
-    """More ticks came due at once than may wait."""
+    """More ticks were due at once than may wait."""
 
     at: float
     ticks: int
 
 
 class WakeupDropped(NamedTuple):
-    """A wakeup was left to a tick that is due anyway."""
+    """A wakeup was dropped because a tick was due anyway."""
 
     at: float
     trigger: str
 
 
 class ItemPromoted(NamedTuple):
-    """Something won attention at once."""
+    """An item was promoted to attention."""
 
     at: float
     what: str
@@ -44,7 +44,7 @@ class ItemPromoted(NamedTuple):
 
 
 class AccuracyTurned(NamedTuple):
-    """The forecast began to get better or worse."""
+    """The forecast began to improve or to get worse."""
 
     at: float
     trend: int
@@ -52,7 +52,7 @@ class AccuracyTurned(NamedTuple):
 
 
 class BudgetBandChanged(NamedTuple):
-    """The day's budget reached another band."""
+    """Spending reached another band of the day's budget."""
 
     at: float
     band: str
@@ -60,7 +60,7 @@ class BudgetBandChanged(NamedTuple):
 
 
 class OwnerSpoke(NamedTuple):
-    """The person asked for something, or stopped the agent."""
+    """The person sent a prompt or stopped the agent."""
 
     at: float
     cause: str
@@ -105,7 +105,7 @@ class TraceSeen(NamedTuple):
 
 
 class DreamRequested(NamedTuple):
-    """The context was cut or is nearly full."""
+    """The context was compacted or is nearly full."""
 
     at: float
     cause: str
@@ -150,14 +150,14 @@ class SessionBegan(NamedTuple):
 
 
 class SessionOver(NamedTuple):
-    """The log says it is over."""
+    """The session ended."""
 
     at: float
     reason: str
 
 
 class ToolCalled(NamedTuple):
-    """A call was made; `at` is its result's time less how long it took."""
+    """A call began; `at` is the time of its result minus its duration."""
 
     at: float
     tool: str
@@ -165,7 +165,7 @@ class ToolCalled(NamedTuple):
 
 
 class FileOpened(NamedTuple):
-    """A file came into the work for the first time."""
+    """A file was used for the first time."""
 
     at: float
     path: str
@@ -210,20 +210,20 @@ class SignalReleased(NamedTuple):
 
 
 class FlowBegan(NamedTuple):
-    """The flow gate opened: advice is silenced."""
+    """The flow gate began to mute advice."""
 
     at: float
     intensity: float
 
 
 class FlowEnded(NamedTuple):
-    """The flow gate closed."""
+    """The flow gate stopped muting."""
 
     at: float
 
 
 class GovernorChanged(NamedTuple):
-    """The governor went into another state."""
+    """The governor changed its state."""
 
     at: float
     before: str
@@ -239,13 +239,13 @@ class GovernorHalted(NamedTuple):
 
 
 class GovernorEpisodeBegan(NamedTuple):
-    """The person spoke, and a new governed episode began."""
+    """A prompt began a new governed episode."""
 
     at: float
 
 
 class FieldMoved(NamedTuple):
-    """A control field of affect moved most."""
+    """A control field of affect changed more than the others."""
 
     at: float
     field: str
@@ -272,7 +272,7 @@ class AffectReceived(NamedTuple):
 
 
 class SubAgentStarted(NamedTuple):
-    """A sub-agent was sent off."""
+    """A sub-agent started."""
 
     at: float
     child: str
@@ -288,7 +288,7 @@ class SubAgentEnded(NamedTuple):
 
 
 class MethodFired(NamedTuple):
-    """A method of the rules spoke."""
+    """A method fired."""
 
     at: float
     method: str
@@ -297,7 +297,7 @@ class MethodFired(NamedTuple):
 
 
 class LoopFound(NamedTuple):
-    """The agent goes in circles."""
+    """A loop was detected."""
 
     at: float
     detector: str
@@ -312,14 +312,14 @@ class PersonAsked(NamedTuple):
 
 
 class CheckpointAsked(NamedTuple):
-    """A method asked to keep a moment."""
+    """A method requested a checkpoint."""
 
     at: float
     name: str
 
 
 class InterventionTold(NamedTuple):
-    """A word's moment came."""
+    """A message reached its moment."""
 
     at: float
     rule: str
@@ -327,7 +327,7 @@ class InterventionTold(NamedTuple):
 
 
 class AdviceGiven(NamedTuple):
-    """A sentence of ours reached the agent."""
+    """Advice from nooscope reached the agent."""
 
     at: float
     characters: int
@@ -365,7 +365,7 @@ SessionEvent: TypeAlias = (
 
 
 class Ticked(NamedTuple):
-    """The clock struck."""
+    """A tick of the clock ran."""
 
     at: float
     tick: int
@@ -375,7 +375,7 @@ class Ticked(NamedTuple):
 
 
 class Woken(NamedTuple):
-    """A trigger asked for a tick out of turn."""
+    """A trigger caused a tick between the scheduled ones."""
 
     at: float
     trigger: str
@@ -383,7 +383,7 @@ class Woken(NamedTuple):
 
 
 class ThinkingStarted(NamedTuple):
-    """The person asked for something."""
+    """The person sent a prompt."""
 
     at: float
     trigger: str
@@ -392,7 +392,7 @@ class ThinkingStarted(NamedTuple):
 
 
 class ThinkingEnded(NamedTuple):
-    """The work on a prompt is over."""
+    """The work on a prompt ended."""
 
     at: float
     invocation: int
@@ -402,7 +402,7 @@ class ThinkingEnded(NamedTuple):
 
 
 class TurnStarted(NamedTuple):
-    """The model was asked; `at` is the time of the event before its answer."""
+    """A request to the model began; `at` is the time of the event before its answer."""
 
     at: float
     turn: int
@@ -421,7 +421,7 @@ class TurnEnded(NamedTuple):
 
 
 class ModelSelected(NamedTuple):
-    """Another tier or model answers from here."""
+    """Another tier or model answers from here on."""
 
     at: float
     tier: Tier
@@ -430,7 +430,7 @@ class ModelSelected(NamedTuple):
 
 
 class ToolReturned(NamedTuple):
-    """A call came back."""
+    """A call returned."""
 
     at: float
     tool: str
@@ -440,7 +440,7 @@ class ToolReturned(NamedTuple):
 
 
 class AffectUpdated(NamedTuple):
-    """The mood moved."""
+    """The mood changed."""
 
     at: float
     pleasure: float
@@ -450,7 +450,7 @@ class AffectUpdated(NamedTuple):
 
 
 class VitalityUpdated(NamedTuple):
-    """The vitality moved."""
+    """The vitality changed."""
 
     at: float
     economic: float
@@ -467,7 +467,7 @@ class PhaseChanged(NamedTuple):
 
 
 class RegimeChanged(NamedTuple):
-    """The weather of the work changed."""
+    """The regime changed."""
 
     at: float
     before: Regime
@@ -492,7 +492,7 @@ class Habituated(NamedTuple):
 
 
 class Regulated(NamedTuple):
-    """Homeostasis corrected a knob."""
+    """Homeostasis corrected a parameter."""
 
     at: float
     signal: str
@@ -512,7 +512,7 @@ class Dreamt(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """The agent's own context was cut."""
+    """The agent's context was compacted."""
 
     at: float
     tokens_before: int
@@ -521,7 +521,7 @@ class Compacted(NamedTuple):
 
 
 class SnapshotAsked(NamedTuple):
-    """A full frame of the state is wanted."""
+    """A full frame of the state was requested."""
 
     at: float
     tick: int
@@ -547,7 +547,7 @@ class CompensationRollback(NamedTuple):
 
 
 class EpisodeEnded(NamedTuple):
-    """A stretch of work is over."""
+    """An episode of work ended."""
 
     at: float
     number: int
