@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 from rich.console import Console
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import Notify, SeverityLevel
@@ -42,7 +42,6 @@ from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSes
 from tui.feed.view import View
 from tui.keys import APP_KEYS, keymap_faults
 from tui.screens.main import MainScreen
-from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
@@ -139,10 +138,10 @@ class SessionApp(App[None]):
             strip.zoom_by(steps)
 
     def action_search(self) -> None:
-        from tui.screens.palette import SessionSearch
+        from tui.screens.palette import SessionPlaces
 
         self.push_screen(
-            CommandPalette([SessionSearch], placeholder="A time, an event number, a path, a mark, a bookmark…")
+            CommandPalette([SessionPlaces], placeholder="A time, an event number, a path, a mark, a bookmark…")
         )
 
     def action_permit(self, choice: str) -> None:
@@ -250,6 +249,18 @@ class ThemeFiles:
         return loaded.complaints
 
 
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    """One of the command palette's providers, imported when the palette is first opened."""
+
+    def load() -> type[Provider]:
+        from tui.screens import palette
+
+        provider: type[Provider] = getattr(palette, name)
+        return provider
+
+    return load
+
+
 class NooscopeApp(SessionApp):
     """One session at a time: the feed's views go down to the screens, their requests go up to the feed."""
 
@@ -257,7 +268,7 @@ class NooscopeApp(SessionApp):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | PROVIDERS
+    COMMANDS = frozenset(map(_provider, ("ActionSearch", "SessionSearch", "OtherSessions")))
 
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)  # What the person and the agent wrote is shown.
@@ -607,11 +618,6 @@ class NooscopeApp(SessionApp):
     def action_tune_beside(self) -> None:
         """Tune beside the main screen."""
         self._switcher.tune_beside()
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        from tui.screens.palette import app_commands
-
-        yield from app_commands(self, screen)
 
     def _bind(self, widget: Any) -> Any:
         """Tie a screen, or the bench beside the main one, to what is shown."""

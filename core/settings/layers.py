@@ -17,7 +17,7 @@ from core.settings.group import Field, Group, Invalid, Owner, Tunable, check_val
 
 GroupT = TypeVar("GroupT", bound=Group)
 PREFIX = "NOOSCOPE_"
-RESERVED = frozenset({"NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS"})
+RESERVED = frozenset(("NOOSCOPE_BUILD", "NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS", "NOOSCOPE_NTFY_TOKEN"))
 BUILT_IN = "built-in"
 BUILT_IN_SETTINGS = Settings()
 _LONGEST = 200  # Characters of a wrong value that are shown.

@@ -119,6 +119,12 @@ def test_an_unknown_variable_names_the_nearest() -> None:
     ]
 
 
+def test_variables_that_are_no_settings_but_ours_are_not_complained_about() -> None:
+    others = ("NOOSCOPE_BUILD", "NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS", "NOOSCOPE_NTFY_TOKEN")
+    layer, faults = read_environment(dict.fromkeys(others, "x"))
+    assert not layer.values and not faults
+
+
 def test_an_assignment_without_a_value_is_refused() -> None:
     _, faults = read_assignments([OFFSET])
     assert str(faults[0]) == f"--set: {OFFSET}: must have the form NAME=VALUE"

@@ -23,7 +23,7 @@ from tui.keys import APP_KEYS
 from tui.screens.dialogs import NoteScreen
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import CAPTIONS, Captions
-from tui.screens.palette import command_title
+from tui.screens.palette import app_commands, command_title
 from tui.screens.recap import RecapScreen
 from tui.widgets.common.dialog import ConfirmScreen
 
@@ -176,7 +176,7 @@ async def test_the_palette_has_every_key(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        titles = {command.title for command in app.get_system_commands(app.screen)}
+        titles = {title for title, _, _ in app_commands(app, app.screen)}
         keys = [binding for binding in APP_KEYS if isinstance(binding, Binding)]
         missing = {binding.id for binding in keys if command_title(binding) not in titles}
         assert missing == {"back", "page.up", "page.down"}, "escape leaves a panel first"

@@ -30,7 +30,7 @@ from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.bench_effects import Effects, Labelled, save_labels
-from tui.screens.board import Board
+from tui.screens.board import FLAT, Board
 from tui.screens.profiles import SaveAnswer, SaveScreen, save_draft
 from tui.widgets.common.dialog import EntryLine
 from tui.widgets.tuning.settings_list import DetailsContent, Listing, SettingDetails, SettingsList
@@ -372,6 +372,9 @@ class Bench(Horizontal):
         self.effects.show_labels(message.labels)
 
 
+_SLIM = 76  # Columns below which the sentences of the list would be cut.
+
+
 class TuningScreen(Board):
     """The bench on a screen of its own."""
 
@@ -380,6 +383,11 @@ class TuningScreen(Board):
 
     def body(self) -> Iterable[Widget]:
         yield Bench(id="bench").data_bind(TuningScreen.view, TuningScreen.recording)
+
+    def on_resize(self) -> None:
+        """Put the effects below the list where both have no room beside each other."""
+        self.set_class(self.size.width < _SLIM, "-slim")
+        self.set_class(self.size.height < FLAT, "-flat")
 
     def action_leave(self) -> None:
         if not self.query_one(Bench).end_input():

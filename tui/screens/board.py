@@ -30,6 +30,7 @@ from tui.widgets.common.timeline_strip import TimelineStrip
 
 WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
 HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
+FLAT = 20  # Rows of a terminal below which only the essential is shown.
 
 
 def classes_for(width: int, height: int) -> str:

@@ -23,7 +23,7 @@ from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.board import HEIGHTS, WIDTHS, classes_for
+from tui.screens.board import FLAT, HEIGHTS, WIDTHS, classes_for
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
@@ -47,7 +47,6 @@ PANELS: dict[str, Callable[..., Panel]] = {
     "signals": SignalFeed,
 }
 
-_FLAT = 20  # Rows of a terminal below which one row of panels is shown at a time.
 ASIDE = ("paths", "context", "salience")  # Panels that share one place on a small terminal.
 
 _HELD = 0.5  # Seconds after which empty panels are painted where the first events have not come.
@@ -141,7 +140,7 @@ class MainScreen(Screen[None]):
     def on_resize(self) -> None:
         """Name the panels hidden behind the visible one, where some are."""
         hidden = self.has_class("-narrow") and self.has_class("-low")
-        self.set_class(self.size.height < _FLAT, "-flat")
+        self.set_class(self.size.height < FLAT, "-flat")
         for panel in self.query(Panel):
             if panel.id in ASIDE:
                 number = list(PANELS).index(panel.id) + 1

@@ -79,16 +79,19 @@ def tab_readings(tab: str, view: View) -> dict[str, str]:
         return {
             "affect": "quarantined" if affect.quarantined else "trusted",
             "volatility": f"{affect.volatility:.2f} of {affect.enter:.2f}",
-            "furthest from rest": strongest_field(tuple(one.magnitude - one.rest for one in affect.fields)) or "none",
+            "strongest field": strongest_field(tuple(one.magnitude - one.rest for one in affect.fields)) or "none",
         }
     if tab == "response":
         return {
             "outlook": outlook_words(view),
-            "pressure to ask you": f"{fraction(response.pressure)} of {fraction(response.asks_at)}",
+            "pressure to ask": f"{fraction(response.pressure)} of {fraction(response.asks_at)}",
             "loop": "no" if response.loops.current is None else "yes",
             "last response": plain(firing_words(response.last.method), 40) if response.last is not None else "none",
         }
     return {}
+
+
+_TITLED = 64  # Width from which the tabs have a title before them.
 
 
 class TabLine(Panel, can_focus=False):
@@ -101,13 +104,16 @@ class TabLine(Panel, can_focus=False):
         self._tab = tab
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        tabs: Line = [("Model  ", "strong")]
+        tabs: Line = [("Model  ", "strong")] if width >= _TITLED else []
         for number, (name, title) in enumerate(TABS.items(), 1):
             text = f"[{number} {title}]" if name == self._tab else f" {number} {title} "
             tabs.append((text, "strong" if name == self._tab else "quiet"))
         readings: Line = []
+        room = width
         for name, value in tab_readings(self._tab, view).items():
-            readings += [(f"{name} ", "quiet"), (f"{value}   ", "strong")]
+            room -= len(name) + len(value) + 3
+            if room >= -2:  # A reading that has no room is left out, never cut.
+                readings += [(f"{name} ", "quiet"), (f"{value}  ", "strong")]
         return [clipped(tabs, width), clipped(readings, width)]
 
 

@@ -8,12 +8,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, cast
 
 from msgspec.structs import replace
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -121,11 +122,11 @@ class NamedSearch(Provider):
             yield Hit(_EXACT * (1.0 if inside else 0.5) - number, Content(text), go, text, help_text)
 
 
-class PlaceSearch(NamedSearch):
-    """Screens and panels by name or by an everyday word for them."""
+class ActionSearch(NamedSearch):
+    """Screens, panels, and every key that works here, by name or by an everyday word for them."""
 
     async def places(self, most: int | None = None) -> Iterable[Place]:  # noqa: ARG002 they are few
-        return named_places(self.app)
+        return [*named_places(self.app), *app_commands(self.app, self.screen)]
 
 
 class OtherSessions(NamedSearch):
@@ -180,13 +181,7 @@ def place_in(timeline: Timeline, place: str) -> int:
 
 
 class SessionSearch(Provider):
-    """Places, marks, paths, calls and bookmarks of the session on the screen."""
-
-    async def discover(self) -> Hits:
-        for number, (text, help_text, message) in enumerate(self._all()):
-            if number >= _MOST:
-                return
-            yield DiscoveryHit(Content(text), partial(self._go_to, message), text, help_text)
+    """Places, marks, paths, calls and bookmarks of the session on the screen, once something is typed."""
 
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
@@ -233,6 +228,14 @@ class SessionSearch(Provider):
                 yield (f"{when}  {sign} {plain(line, 80)}", f"event {place + 1:,}", Seek(place + 1, event.agent))
 
 
+class SessionPlaces(SessionSearch):
+    """The same, the first of them offered at once."""
+
+    async def discover(self) -> Hits:
+        for text, help_text, message in islice(self._all(), _MOST):
+            yield DiscoveryHit(Content(text), partial(self._go_to, message), text, help_text)
+
+
 def mark_hits(
     timeline: Timeline, start: float, names: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[tuple[str, str, Seek]]:
@@ -243,9 +246,9 @@ def mark_hits(
             continue
         text = plain(mark_text(mark, names), 60)
         by = "nooscope" if mark.kind == "method" else mark.kind
-        words = f"{by:<10} {text.removeprefix(mark.kind).strip()}"
+        what = text.removeprefix(mark.kind).strip(" ,")
         who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
-        yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1, mark.agent)
+        yield f"{clock(mark.at - start)}  {by:<10} {what}", who, Seek(mark.place + 1, mark.agent)
 
 
 def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
@@ -255,21 +258,16 @@ def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
         yield from _leaves(node.children)
 
 
-def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
+def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[Place]:
     """Every key that works on a screen, what has no key, and the agents of the session."""
     yield from _key_commands(screen)
-    yield SystemCommand(
-        "Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme
-    )
-    yield SystemCommand(
-        "Screenshot: save a picture of the screen",
-        "SVG, in Downloads or the working folder",
-        partial(save_screenshot, app),
-    )
+    yield "Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme
+    saves = "SVG, in Downloads or the working folder"
+    yield "Screenshot: save a picture of the screen", saves, partial(save_screenshot, app)
     view = cast(_Observatory, app).view
+    names = {} if view is None else names_of(view)
     for name in () if view is None else view.agents:
-        called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
-        yield SystemCommand(called, "", partial(app.post_message, SelectAgent(name)), False)
+        yield f"Show agent {names.get(name, plain(name, 24))}", "", partial(app.post_message, SelectAgent(name))
 
 
 def save_screenshot(app: App[Any]) -> None:
@@ -284,7 +282,7 @@ def save_screenshot(app: App[Any]) -> None:
         app.notify(f"picture saved as {path}", markup=False)
 
 
-def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
+def _key_commands(screen: Screen[object]) -> Iterator[Place]:
     """Every key that works on a screen, as a command."""
     actions = set()
     for key, (node, binding, enabled, _) in screen.active_bindings.items():
@@ -293,9 +291,7 @@ def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
         actions.add(binding.id)
         title = command_title(binding)
         display = screen.app.get_key_display(binding)
-        yield SystemCommand(
-            title, f"{display}  ({key})" if display != key else key, _runner(screen, node, binding.action)
-        )
+        yield title, f"{display}  ({key})" if display != key else key, _runner(screen, node, binding.action)
 
 
 def command_title(binding: Binding) -> str:

@@ -97,7 +97,7 @@ async def test_trouble_stands_on_the_row_of_who_has_it(app_on: Make, still: Sett
         assert view.status is not None and view.status.word == "looping"
         assert view.status.why.startswith("sub-agent general-purpose 3: ")
         assert view.names[view.status.agent] == "general-purpose 3"
-        commands = [one.title for one in app_commands(app, app.screen)]
+        commands = [title for title, _, _ in app_commands(app, app.screen)]
         assert "Show agent general-purpose 3" in commands
         hits = [hit for hit, *_ in mark_hits(app.recording, view.start, view.names)] if app.recording else []
         assert any("general-purpose 6 starts" in hit for hit in hits)

@@ -51,6 +51,22 @@ async def test_everything_has_a_name(log: Path, app_on: Make) -> None:
         assert "Panel: Signals" in names and len(names) == len(set(names))
 
 
+async def test_the_palette_offers_screens_and_keys_and_leaves_moments_to_the_search(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        for key, first, marks in (("ctrl+p", "Screen: transcript", False), ("slash", "00:", True)):
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+            listed = app.screen.query_one(CommandList)
+            await until(pilot, lambda hits=listed: hits.option_count > 1)
+            prompts = [str(listed.get_option_at_index(number).prompt) for number in range(listed.option_count)]
+            assert prompts[0].startswith(first)
+            assert any(prompt.startswith("00:") for prompt in prompts) is marks
+            await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
+
+
 @pytest.mark.parametrize(
     ("typed", "kind"), [("mind", MindScreen), ("screen governor", GovernorScreen), ("screen response", ResponseScreen)]
 )
@@ -74,15 +90,17 @@ def test_marks_are_found_by_words_and_those_told_to_nobody_are_left_out() -> Non
             Mark(1, 11.0, "main", "background", "action_logger", 0.3),
             Mark(1, 11.0, "main", "method", "push_reminder", 0.3),
             Mark(2, 12.0, "kid", "regime", "calm"),
+            Mark(3, 13.0, "main", "compaction", "manual"),
         ]
     )
     hits = list(mark_hits(timeline, 10.0))
     assert [(words, who) for words, who, _ in hits] == [
+        ("00:00:03  compaction manual", ""),
         ("00:00:02  regime     calm", "kid"),
         ("00:00:01  nooscope   reminds: commit", ""),
         ("00:00:00  prompt     your prompt", ""),
     ]
-    assert [(seek.to, seek.agent) for _, _, seek in hits] == [(3, "kid"), (2, "main"), (1, "main")]
+    assert [(seek.to, seek.agent) for _, _, seek in hits] == [(4, "main"), (3, "kid"), (2, "main"), (1, "main")]
 
 
 async def test_a_panel_is_gone_to(log: Path, app_on: Make) -> None:

@@ -190,7 +190,7 @@ async def test_it_opens_with_the_common_thresholds_as_sentences(tmp_path: Path) 
         await settle(pilot)
         text = seen(app)
         assert "frustration fires .20 above normal" in text
-        assert "the same call 6 times in a row" in text
+        assert "same call 6 times in a row" in text
         listed = [row.tunable.name for row in app.bench.query_one(SettingsList)._rows if isinstance(row, SettingRow)]
         assert listed == list(COMMON) and 20 <= len(listed) <= 30
         await pilot.press("right")

@@ -89,7 +89,7 @@ def _trigger(mark: Mark, timeline: Timeline) -> str:
         if one.kind == "signal" and one.agent == mark.agent
     ]
     because = f"answers {' and '.join(dict.fromkeys(inputs))}" if inputs else ""
-    return " · ".join(part for part in (_advice("method", mark.name), because, "m, 4: its text") if part)
+    return " · ".join(part for part in (_advice("method", mark.name), because, "m 4 shows its text") if part)
 
 
 def mark_amount(mark: Mark) -> str:

@@ -94,7 +94,7 @@ def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, fl
 
 def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: int, top: float) -> Line:
     glyph, word, ink = KINDS[item.kind]
-    room = 3 if width < 28 else 5 if width < 32 else 8 if width < 52 else min(30, width // 5)
+    room = 3 if width < 28 else 4 if width < 44 else 8 if width < 52 else min(30, width // 5)
     left = item.score / item.arrived_with / top if item.arrived_with else 0.0
     parts = [(term * left, mark, colour) for term, (mark, colour, _) in zip(_terms(item, settings), TERMS, strict=True)]
     parts.append((max(0.0, item.arrived_with - item.score) / top, "▁", "quiet"))

@@ -11,7 +11,7 @@ from textual.reactive import reactive
 
 from core.report.formatting import clock, plain, span
 from core.timeline.marks import Mark, MarkKind
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, first_fit, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View, names_of
 from tui.keys import bind
@@ -69,7 +69,9 @@ class SignalFeed(CursorPanel):
             mark = marks[stop - 1 - place]
             lines.append(self._row(mark, view, width, place == cursor))
             if self._each == 2 and self.recording is not None:
-                lines.append([(fit(f"  {mark_reason(mark, self.recording)}", width), "quiet")])
+                parts = mark_reason(mark, self.recording).split(" · ")
+                tries = [f"  {' · '.join(parts[:most])}" for most in range(len(parts), 0, -1)]
+                lines.append([(first_fit(tries, width), "quiet")])
         return lines
 
     def subtitle(self, view: View) -> str:

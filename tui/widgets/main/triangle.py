@@ -127,7 +127,7 @@ def gate_line(now: Neurons) -> Line:
     """A in a line."""
     gate = now.gate
     lamp = ("●", "flow") if gate.firing else ("○", "quiet")
-    effect = " silences B" if gate.firing else ""
+    effect = " mutes B" if gate.firing else ""
     return [lamp, (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"), (effect, "flow")]
 
 
@@ -267,7 +267,7 @@ def _small(now: Neurons, width: int, height: int) -> list[Line]:
     _edge(canvas, start, end_b, "flow" if now.gate.firing else "")
     _edge(canvas, (middle + 4.5, float(head)), end_c, "")
     if now.gate.firing:
-        _silences(canvas, start, end_b)
+        _mutes(canvas, start, end_b)
     name, ink = _title(now, "B")
     end = canvas.put(0, base, name, ink)
     name, ink = _title(now, "C")
@@ -301,13 +301,13 @@ def _edge(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], 
     canvas.stroke(start, end, ink or "quiet", 1 if ink else 3)
 
 
-def _silences(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _mutes(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
     """Say what the edge from A does, on its first line with room to the left of it."""
     slope = (end[0] - start[0]) / (end[1] - start[1])
     for row in range(int(start[1]), int(end[1]) + 1):
         reach = int(start[0] + slope * (min(row + 1.0, end[1]) - start[1]))
-        if (reach >= len("silences ") and row > start[1]) or reach > 2 * len("silences "):
-            canvas.put(reach - len("silences "), row, "silences", "flow")
+        if (reach >= len("mutes ") and row > start[1]) or reach > 2 * len("mutes "):
+            canvas.put(reach - len("mutes "), row, "mutes", "flow")
             return
 
 
@@ -335,12 +335,12 @@ def _large(now: Neurons, width: int, height: int) -> list[Line]:
     canvas.put(2, top_b, *_title(now, "B"))
     if gate.firing:
         canvas.put(int(end[0]), top_b, "┻", "flow")
-        _silences(canvas, start, end)
+        _mutes(canvas, start, end)
     rows = [*standing_lines(now), *waiting_lines(now)][:inner]
     for number, line in enumerate(rows):
         canvas.lay(2, top_b + 1 + number, line, wide_b - 4)
     _meta(canvas, now, left_c, top_b, wide_c, inner)
-    _field(canvas, now, wide_b, left_c - wide_b, top_b + 1 + inner // 2)
+    _field(canvas, now, wide_b, left_c - wide_b, top_b + 1 + inner // 2, foot)
     canvas.lay(1, foot, fired_line(now, width - 2), width - 1)
     return canvas.lines()
 
@@ -356,13 +356,13 @@ def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) 
         canvas.put(x + 2, y + 3 + number, text, ink)
 
 
-def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int) -> None:
-    """The edge from C to B, and what it adds to which threshold."""
+def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int, foot: int) -> None:
+    """The edge from C to B, and below it, down to the last line, what it adds to which threshold."""
     most_bent_axis = now.most_bent_axis
     canvas.put(x, y, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet")
     canvas.put(x + (room - 5) // 2, y - 1, "field", "quiet")
     pieces = field_pieces(now) or [("at rest", "quiet")]
-    for number, (text, ink) in enumerate(pieces):
+    for number, (text, ink) in enumerate(pieces[: foot - y - 1]):
         canvas.put(x + (room - len(text)) // 2, y + 1 + number, text, ink)
 
 

@@ -175,7 +175,8 @@ class SocietyCard(Card):
             lines.append([(f"and {len(people.agents) - most} more", "quiet")])
         lines.append([])
         finished = f", {people.finished} finished" if people.finished else ""
-        lines.append([(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")])
+        shared = f"{count(len(people.agents), 'agent')}{finished}, affect shared {count(people.rounds, 'time')}"
+        lines.append([(fit(shared, width), "quiet")])
         for session, at in people.neighbours:
             words = f"{plain(session, 16)} works in the same folder, seen {span(max(0.0, view.at - at))} ago"
             lines.append([(fit(words, width), "quiet")])

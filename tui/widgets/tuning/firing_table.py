@@ -25,7 +25,7 @@ from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import CursorList
 from tui.widgets.tuning.comparison import value_at
 
-_NAME = 15  # Cells of a name, and of the gap behind the last figure.
+_NAME = 18  # Cells of a name, and of the gap behind the last figure.
 Counted = tuple[str, int, int, int, int]
 
 
@@ -80,11 +80,11 @@ class FiringTable(CursorList):
         return len(self._listed)
 
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
-        name, room, words = _rooms(width)
-        return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word in words), "quiet")]
+        name, rooms = _rooms(width)
+        return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word, room in rooms.items()), "quiet")]
 
     def row(self, number: int, width: int) -> Line:
-        name_room, room, words = _rooms(width)
+        name_room, rooms = _rooms(width)
         name, same, gained, lost, moved = self._listed[number]
         here = number == self.cursor and self.has_focus
         actual, other = same + lost + moved, same + gained + moved
@@ -99,7 +99,7 @@ class FiringTable(CursorList):
         }
         return [
             (fit(_row_words(name), name_room), "cursor" if here else "plain" if changed else "quiet"),
-            *((cells[word][0].rjust(room), cells[word][1]) for word in words),
+            *((cells[word][0].rjust(room), cells[word][1]) for word, room in rooms.items()),
         ]
 
     def action_jump(self) -> None:
@@ -145,14 +145,14 @@ def _row_words(name: str) -> str:
     return f"{sign}{firing_words(name.removeprefix(sign))}"
 
 
-def _rooms(width: int) -> tuple[int, int, list[str]]:
-    """Room of a name and of each figure, and the figures there is room for."""
-    room = 9 if width >= 90 else 7
-    words = ["before", "after", "same", "new", "lost", "moved"]
-    for least in ("same", "before", "moved"):
-        if width - len(words) * room < _NAME:
-            words.remove(least)
-    return max(8, width - len(words) * room - 1), room, words
+def _rooms(width: int) -> tuple[int, dict[str, int]]:
+    """Room of a name, and of each figure there is room for."""
+    least = 9 if width >= 90 else 7 if width >= 50 else 1
+    rooms = {word: max(least, len(word) + 1) for word in ("before", "after", "same", "new", "lost", "moved")}
+    for word in ("same", "before", "moved"):
+        if width - sum(rooms.values()) < _NAME:
+            del rooms[word]
+    return max(8, width - sum(rooms.values()) - 1), rooms
 
 
 def _signed(sign: str, number: int) -> str:

@@ -63,7 +63,7 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
     lead = _mark(edited=edited, other=value != tunable.default)
     label = row.label
     if "{}" in label:
-        return [lead, *_sentence(label, tunable, value, width - 3, here=here, edited=edited)]
+        return [(lead[0].strip().ljust(2), lead[1]), *_sentence(label, tunable, value, width - 2, here=here, edited=edited)]
     return [lead, *_valued(label, tunable, value, width, 3, here=here, edited=edited)]
 
 
@@ -72,12 +72,12 @@ def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: 
     before, _, after = sentence.partition("{}")
     figure = value_summary(value, tunable)
     slide = max(0, min(16, width - 60))
-    room = max(10, width - slide - 1)
+    room = max(10, width - slide - 1 if slide else width)
     ink = "cursor" if here else "plain"
     text: Line = [(before, ink), (figure, "live" if edited else "cursor" if here else "strong"), (after, ink)]
     used = sum(len(piece) for piece, _ in text)
     line = clipped(text, room) if used > room else [*text, (" " * (room - used), ink)]
-    return [*line, (" ", "plain"), *(slider(tunable, value, slide, edited=edited) if slide >= 6 else [])]
+    return [*line, (" ", "plain"), *slider(tunable, value, slide, edited=edited)] if slide else line
 
 
 def _short_name(name: str, room: int) -> str:
@@ -220,7 +220,7 @@ class SettingsList(CursorList):
         listed = sum(isinstance(row, SettingRow) for row in self._rows)
         titles = {
             "common": "Thresholds  2 lists all settings",
-            "all": "All settings  1 lists the common ones",
+            "all": "All settings  1 lists common ones",
             "changed": f"{count(listed, 'changed setting')}",
         }
         self.border_title = (

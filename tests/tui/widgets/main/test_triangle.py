@@ -115,6 +115,14 @@ def test_details_say_who_acts_on_whom() -> None:
     assert "C leaves B's thresholds as they are." in text(panel.details(flowing(), 116, 38))
 
 
+def test_the_field_never_reaches_the_last_line() -> None:
+    panel = NeuronTriangle()
+    panel.recording = recording()
+    for height in range(12, 21):
+        lines = panel.lines(stuck(), 76, height)
+        assert "ago" in text(lines[-1:]) and "+." not in text(lines[-1:]) and "-." not in text(lines[-1:])
+
+
 def test_a_line_of_dots_joins_its_ends() -> None:
     canvas = Canvas(6, 3)
     canvas.stroke((0.0, 0.0), (5.5, 2.75), "flow")
