@@ -63,7 +63,10 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
     lead = _mark(edited=edited, other=value != tunable.default)
     label = row.label
     if "{}" in label:
-        return [(lead[0].strip().ljust(2), lead[1]), *_sentence(label, tunable, value, width - 2, here=here, edited=edited)]
+        return [
+            (lead[0].strip().ljust(2), lead[1]),
+            *_sentence(label, tunable, value, width - 2, here=here, edited=edited),
+        ]
     return [lead, *_valued(label, tunable, value, width, 3, here=here, edited=edited)]
 
 
