@@ -268,7 +268,9 @@ class NooscopeApp(SessionApp):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = set(map(_provider, ("ActionSearch", "SessionSearch", "OtherSessions")))
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(
+        map(_provider, ("ActionSearch", "SessionSearch", "OtherSessions"))
+    )
 
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)  # What the person and the agent wrote is shown.
