@@ -21,7 +21,8 @@ def measure(folder: Path) -> Counter[str]:
     for session in sessions([str(folder)], kit, lines):
         events = list(read_session(session, kit, lines))
         for change in read_outcome(session, events, kit, lines).changes.files(len(events)):
-            counts[change.state] += len(change.places)
+            if change.state != "possible":
+                counts[change.state] += len(change.places)
     return counts
 
 

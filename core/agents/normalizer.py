@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import msgspec
 
 from core.agents.models import Models
-from core.agents.shell import Purposes, Shell, read_patch
+from core.agents.shell import Purposes, Shell, ShellWrite, read_patch
 from core.agents.shell_script import split
 from core.agents.tables import Lists, Tables, Tools, read_tables
 from core.engine.values import blanked, fingerprint
@@ -183,10 +183,16 @@ def _our_judges() -> _Judges:
     return _judges(read_tables())
 
 
-def shell_writes(arguments: Any) -> dict[str, bool]:
-    """Return the paths a shell call writes, and whether it surely does; `.` is all that is in the folder."""
+def shell_writes(arguments: Any) -> dict[str, ShellWrite]:
+    """Return what a shell call writes, by its path; `.` is all that is in the folder."""
     judges = _our_judges()
     return judges.shell.writes(judges.arguments.command(arguments))
+
+
+def shell_commands(arguments: Any) -> list[list[str]]:
+    """Return the words of each simple command of a shell call, without what only runs it."""
+    judges = _our_judges()
+    return list(judges.shell.commands(judges.arguments.command(arguments)))
 
 
 class Normalizer:

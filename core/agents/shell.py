@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from posixpath import basename, join, normpath
 from typing import Any, NamedTuple
@@ -119,6 +120,7 @@ _NO_PATH = re.compile(r"""[$*?{}<>|"'`\s=,;@]|://|^-|^\d+$|^/dev/""")
 _RANGE = re.compile(r":(:.*|\d[\d:-]*)$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac"))
+_CONDITIONAL = frozenset(("if", "then", "elif", "else", "while", "until", "do", "case", "{", "function"))
 _CONTROL = frozenset(("for", "case", "select", "function", "in"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish"))
 _VALUED = {
@@ -140,10 +142,18 @@ _WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2
 _WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))
 # What may rewrite the files it is given, else all below the folder.
 _FORMATTERS = tuple(phrase.split() for phrase in known_phrases("formatters"))
-_WRITES_SOME = ("git", "sed", "perl", "awk", "gawk", "curl", "wget", "dd")
+_WRITES_SOME = ("git", "sed", "perl", "awk", "gawk", "curl", "wget", "dd", "tar", "unzip")
+_GIT_REWRITES = frozenset(("apply", "am", "merge", "pull", "rebase", "cherry-pick", "revert"))
 _WRITERS = (*_WRITES_ALL, *_WRITES_LAST, *_WRITES_SOME, *(words[0] for words in _FORMATTERS))
+# Calls by which a script writes a file, and the names of files in it.
+_SCRIPT_WRITES = re.compile(
+    r"""\bopen\([^()\n]*,\s*(?:mode\s*=\s*)?['"][rb+]*[wax]|\bwrite_(?:text|bytes)\(|\bwriteFile|\bFile\.write\("""
+)
+_QUOTED_FILE = re.compile(r"""['"]([\w./-]*\w\.[A-Za-z]\w{0,5})['"]""")
 # What a command that writes a file contains.
-_writing = re.compile(rf">(?!&\d|[ \t]*/dev/null)|\b(?:{'|'.join(map(re.escape, sorted(set(_WRITERS))))})\b").search
+_writing = re.compile(
+    rf">(?!&\d|[ \t]*/dev/null)|\b(?:{'|'.join(map(re.escape, sorted(set(_WRITERS))))})\b|{_SCRIPT_WRITES.pattern}"
+).search
 _LOOKS_ONLY = frozenset(("--check", "--diff", "--dry-run", "--check-formatted", "--check-only"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
@@ -170,6 +180,17 @@ class _Judged(NamedTuple):
     purpose: Purpose
     targets: list[str]
     patch: str = ""
+
+
+class ShellWrite(NamedTuple):
+    """What a command does to a file."""
+
+    surely: bool
+    content: str | None = None  # Its whole text afterwards, if the command names it.
+    deletes: bool = False
+
+
+_SURELY, _MAYBE = ShellWrite(True), ShellWrite(False)
 
 
 # A simple command without redirections: whether it reads what another writes, and its words.
@@ -222,33 +243,49 @@ class Shell:
             if entered is not None:
                 folder = _under(folder, entered)
 
-    def writes(self, command: Any) -> dict[str, bool]:
-        """Return the paths a command line writes, and whether it surely does; `.` is all that is in the folder."""
-        paths: dict[str, bool] = {}
+    def commands(self, command: Any, depth: int = 0) -> Iterator[list[str]]:
+        """Yield the words of every simple command, without what only runs it and without the options of git."""
+        for part in _parts(command):
+            words = self._bare(part.words)
+            inner = _script_of(words) if depth < _DEEPEST else None
+            if inner is not None:
+                yield from self.commands(inner, depth + 1)
+            elif words:
+                words = [basename(words[0]), *words[1:]]
+                yield _plain_git(words) if words[0] == "git" else words
+
+    def writes(self, command: Any) -> dict[str, ShellWrite]:
+        """Return what a command line writes, by its path; `.` is all that is in the folder."""
+        paths: dict[str, ShellWrite] = {}
         if isinstance(command, str) and not _writing(command):
             return paths
         self._add_writes(_parts(command), paths, "", 0)
         return paths
 
-    def _add_writes(self, parts: list[Part], paths: dict[str, bool], folder: str, depth: int) -> None:
+    def _add_writes(self, parts: list[Part], paths: dict[str, ShellWrite], folder: str, depth: int) -> None:
+        branches = any(part.operator == "||" or _CONDITIONAL.intersection(part.words[:1]) for part in parts)
         for part in parts:
             words = self._bare(part.words)
             inner = _script_of(words)
             if inner is not None and depth < _DEEPEST:
                 self._add_writes(split(inner), paths, folder, depth + 1)
                 continue
-            targets = {target: True for target in part.writes if not target.startswith("/dev/") and "$" not in target}
+            copies = words == ["cat"] and len(part.here) == 1 and part.literal and not (part.appends or branches)
+            redirected = ShellWrite(True, part.here[0] if copies else None)
+            targets = {
+                target: redirected for target in part.writes if not target.startswith("/dev/") and "$" not in target
+            }
             if words and words[0] not in _CONTROL:
                 words = [basename(words[0]), *words[1:]]
-                written = _written(_plain_git(words) if words[0] == "git" else words)
-                for target, surely in written.items():
+                for target, write in _written(_plain_git(words) if words[0] == "git" else words, part.here).items():
                     above, pattern, _ = target.partition("*")
                     path = (above.rpartition("/")[0] or ".") if pattern else target
                     if not _NO_PATH.search(path):
-                        targets[path] = targets.get(path, False) or (surely and not pattern)
-            for target, surely in targets.items():
+                        targets[path] = ShellWrite(False) if pattern else write
+            for target, write in targets.items():
                 path = _under(folder, target)
-                paths[path] = surely or paths.get(path, False)
+                earlier = paths.pop(path, write)
+                paths[path] = write._replace(surely=write.surely or earlier.surely)
             entered = _entered(words[0], words) if words else None
             folder = folder if entered is None else _under(folder, entered)
 
@@ -328,7 +365,7 @@ class Shell:
             for option in ("-exec", "-execdir"):
                 if option in words:
                     inner = words[words.index(option) + 1 :]
-                    strength = self._kind(Part(inner, [], False, []), basename(inner[0]), inner)[0] if inner else 0
+                    strength = self._kind(Part(inner), basename(inner[0]), inner)[0] if inner else 0
                     return max(_SEARCH, strength), _before_options(words), ""
             return _SEARCH, _before_options(words), ""
         operands = _operands(words[phrase.count(" ") :], phrase)
@@ -341,45 +378,65 @@ def _parts(command: Any) -> list[Part]:
     if isinstance(command, str):
         return split(command)
     is_words = isinstance(command, list) and all(isinstance(word, str) for word in command)
-    return [Part(list(command), [], False, [])] if is_words else []
+    return [Part(list(command))] if is_words else []
 
 
-def _written(words: list[str]) -> dict[str, bool]:
-    """Return the paths that a simple command writes, and whether it surely writes them."""
+def _written(words: list[str], scripts: Sequence[str]) -> dict[str, ShellWrite]:
+    """Return what a simple command writes, by its path."""
     program, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
     if program == "git" and operands:
         return _written_by_git(operands.pop(0), words, operands)
     for name, *rest in _FORMATTERS:
         if name == program and _holds(words, tuple(rest)) and not _LOOKS_ONLY.intersection(words):
-            return dict.fromkeys([word for word in operands if word not in rest] or ["."], False)
-    if program in ("sed", "perl", "awk", "gawk"):
-        in_place = any(options_match(word, "-i") for word in words[1:4])
-        return dict.fromkeys([word for word in operands if word][1:], True) if in_place else {}
+            return dict.fromkeys([word for word in operands if word not in rest] or ["."], _MAYBE)
+    if program in ("sed", "perl", "awk", "gawk") and any(options_match(word, "-i") for word in words[1:4]):
+        return dict.fromkeys([word for word in operands if word][1:], _SURELY)
+    if program.rstrip("0123456789.") in _INTERPRETERS:
+        return dict.fromkeys(_named_by_script("\n".join((*scripts, *words[1:]))), _MAYBE)
     if program in ("curl", "wget", "dd"):
         option = {"curl": "-o", "wget": "-O", "dd": ""}[program]
         return {
-            word.removeprefix("of="): True
+            word.removeprefix("of="): _SURELY
             for before, word in pairwise(words)
             if (option and before == option) or word.startswith("of=")
         }
+    if program in ("tar", "unzip"):
+        unpacks = program == "unzip" or any("x" in word for word in words[1:2]) or "--extract" in words
+        folders = [word for before, word in pairwise(words) if before in ("-C", "--directory", "-d")]
+        return dict.fromkeys(folders or ["."], _MAYBE) if unpacks else {}
     if program in _WRITES_LAST:
-        return dict.fromkeys(operands[-1:], True)
-    all_of_it = program == "rm" and any(options_match(word, "-r") or options_match(word, "-R") for word in words)
-    return dict.fromkeys(operands, not all_of_it) if program in _WRITES_ALL else {}
+        return dict.fromkeys(operands[-1:], _SURELY)
+    if program not in _WRITES_ALL:
+        return {}
+    options = {option for option in "rRf" if any(options_match(word, f"-{option}") for word in words)}
+    removes = program in ("rm", "unlink") and not options & {"r", "R"}
+    return dict.fromkeys(operands, ShellWrite(program != "rm" or not options, deletes=removes))
 
 
-def _written_by_git(subcommand: str, words: list[str], operands: list[str]) -> dict[str, bool]:
-    """Return the paths of the working tree that a git command writes."""
+def _named_by_script(script: str) -> list[str]:
+    """Return the files that a script names, if it writes any."""
+    if not _SCRIPT_WRITES.search(script):
+        return []
+    return list(dict.fromkeys(name for name in _QUOTED_FILE.findall(script) if "//" not in name))[:MOST_TARGETS]
+
+
+def _written_by_git(subcommand: str, words: list[str], operands: list[str]) -> dict[str, ShellWrite]:
+    """Return what a git command writes in the working tree, by its path."""
     if subcommand in ("rm", "mv"):
-        return {} if "--cached" in words else dict.fromkeys(operands, True)
+        return {} if "--cached" in words else dict.fromkeys(operands, ShellWrite(True, deletes=subcommand == "rm"))
     paths = words[words.index("--") + 1 :] if "--" in words else [word for word in operands if _looks_like_path(word)]
-    if subcommand in ("checkout", "restore"):
-        undoes = subcommand == "checkout" or "--staged" not in words or "--worktree" in words
-        return dict.fromkeys(paths or ["."] * ("." in operands), False) if undoes else {}
+    if subcommand in ("checkout", "restore", "switch"):
+        if {"-b", "-c", "-B", "-C", "--orphan"}.intersection(words):
+            return {}
+        if subcommand == "restore" and "--staged" in words and "--worktree" not in words:
+            return {}
+        names_files = "--" in words or subcommand == "restore" or any(_SUFFIX.search(word) for word in operands)
+        named = [*paths, *(["."] if "." in operands or (operands and not names_files) else [])]
+        return dict.fromkeys(named, _MAYBE)
     stashes = subcommand == "stash" and operands[:1] in ([], ["push"], ["save"])
     resets = subcommand == "reset" and "--hard" in words
     cleans = subcommand == "clean" and any(options_match(word, "-f") for word in words)
-    return {".": False} if stashes or resets or cleans or subcommand == "apply" else {}
+    return {".": _MAYBE} if stashes or resets or cleans or subcommand in _GIT_REWRITES else {}
 
 
 def _entered(program: str, words: list[str]) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 LONGEST = 32_768  # Of a longer script only the beginning is looked at.
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
 _OPERATOR = re.compile(r"(&&|\|\||\|&|;;|[;|&\n()])[ \t]*")
-_HERE = re.compile(r"<<-?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
+_HERE = re.compile(r"<<(-)?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\)?([\w.-]+))")
 _REDIRECT = re.compile(r"(\d*)(&>>?|>>|>\||>&|<<<|<>|<&|>|<)[ \t]*")
 # Words that nothing has to be taken off.
 _RUN = re.compile(r"(?:[^\s'\"\\`$|&;<>()#][^\s'\"\\`$|&;<>()]*(?:[ \t]+|\Z))+")
@@ -22,16 +23,24 @@ _DRIVE = 4  # Pieces of a word in which such a path has to begin.
 _NAMING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))  # Characters that a backslash escapes between double quotes.
 _PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
+_EXPANDED = re.compile(r"[$`\\]")  # Characters by which a shell changes a here-document.
 _INSIDE = re.compile(r"[^\"\\$`]+")
 
 
-class Part(NamedTuple):
+class Part(Struct):
     """One simple command of a script."""
 
     words: list[str]
-    writes: list[str]  # Files its output is redirected to.
-    piped: bool  # It reads what the part before it writes.
-    here: list[str]  # The here-documents it is given.
+    operator: str = ""  # What stands before it.
+    writes: list[str] = []  # Files its output is redirected to.
+    appends: bool = False  # Whether it adds to one of them.
+    here: list[str] = []  # The here-documents it is given.
+    literal: bool = True  # Whether those are complete and the shell changes nothing in them.
+
+    @property
+    def piped(self) -> bool:
+        """Whether it reads what the part before it writes."""
+        return self.operator in ("|", "|&")
 
 
 def split(script: str) -> list[Part]:
@@ -44,8 +53,8 @@ class _Scanner:
         self.text = text
         self.at = 0
         self.parts: list[Part] = []
-        self.part = Part([], [], False, [])
-        self.heres: list[tuple[str, list[str]]] = []
+        self.part = Part([])
+        self.heres: list[tuple[re.Match[str], Part]] = []
 
     def run(self) -> list[Part]:
         text, end = self.text, len(self.text)
@@ -74,27 +83,27 @@ class _Scanner:
                 self._operator()
             else:
                 self.part.words.append(self._word())
-        self._close(piped=False)
+        self._close()
         return self.parts
 
     def _operator(self) -> None:
         match = _OPERATOR.match(self.text, self.at)
         operator = match.group(1) if match else self.text[self.at]
         self.at = match.end() if match else self.at + 1
-        self._close(piped=operator in ("|", "|&"))
+        self._close(operator)
         if operator == "\n":
             self._bodies()
 
-    def _close(self, *, piped: bool) -> None:
+    def _close(self, operator: str = "") -> None:
         if self.part.words or self.part.writes or self.part.here:
             self.parts.append(self.part)
-        self.part = Part([], [], piped, [])
+        self.part = Part([], operator)
 
     def _redirection(self) -> bool:
         here = _HERE.match(self.text, self.at)
         if here and not self.text.startswith("<<<", self.at):
             self.at = here.end()
-            self.heres.append((here.group(1) or here.group(2) or here.group(3), self.part.here))
+            self.heres.append((here, self.part))
             return True
         match = _REDIRECT.match(self.text, self.at)
         if not match:
@@ -110,12 +119,16 @@ class _Scanner:
         number, operator = match.groups()
         if ">" in operator and number in ("", "1") and not (operator == ">&" and (target.isdigit() or target == "-")):
             self.part.writes.append(target)
+            self.part.appends = self.part.appends or operator in (">>", "&>>")
         return True
 
     def _bodies(self) -> None:
-        for delimiter, bodies in self.heres:
-            body, self.at = _body(self.text, self.at, delimiter)
-            bodies.append(body)
+        for here, part in self.heres:
+            body, at = _body(self.text, self.at, _delimiter(here))
+            part.here.append(body)
+            literal = here[2] or here[3] or here[4] or not _EXPANDED.search(body)
+            part.literal = part.literal and bool(literal) and not here[1] and at > self.at + len(body)
+            self.at = at
         self.heres.clear()
 
     def _word(self) -> str:
@@ -159,6 +172,10 @@ class _Scanner:
         if not pieces and self.at < end:
             self.at += 1
         return "".join(pieces)
+
+
+def _delimiter(here: re.Match[str]) -> str:
+    return here[2] or here[3] or here[5]
 
 
 def _body(text: str, start: int, delimiter: str) -> tuple[str, int]:
@@ -233,7 +250,7 @@ def _substitution(text: str, at: int) -> int:
         elif mark == "<":
             here = _HERE.match(text, at - 1)
             if here:
-                delimiters.append(here.group(1) or here.group(2) or here.group(3))
+                delimiters.append(_delimiter(here))
                 at = here.end()
         elif mark == "\n":
             for delimiter in delimiters:

@@ -71,8 +71,10 @@ class SweAgentReader(RunReader):
             opened = ""
             for (place, step), state in zip(steps, states, strict=True):
                 where = self.here(f"/trajectory/{place}")
+                # A state is of before or after its step, by version; an edit leaves the file in view open.
+                shown = text(state.get("open_file"))
+                opened = shown if shown not in ("", "n/a") else opened
                 self._step(place, _step_action(step), words(step.get("observation")), step, opened, where)
-                opened = text(state.get("open_file"))
         else:
             self._read_history(history)
         self.end_run(info.get("exit_status"))

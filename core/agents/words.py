@@ -476,11 +476,11 @@ class WordReader:
     def command(self, event: ToolUse) -> str:
         """Return a call's command or its most telling argument alone; blank if the log cannot be read."""
         try:
-            return _beginning(gist(self._arguments(event), ()))
+            return _beginning(gist(self.arguments(event), ()))
         except OSError:
             return ""
 
-    def _arguments(self, event: ToolUse) -> Any:
+    def arguments(self, event: ToolUse) -> Any:
         """Return the arguments of a call; updates of ACP bring some with the result."""
         call_arguments = arguments(self.records(event.called or event.where), event)
         if event.called and self.mentions(event.where, _UPDATES):
@@ -490,7 +490,7 @@ class WordReader:
         return call_arguments
 
     def _call(self, event: ToolUse) -> Words:
-        call_arguments = self._arguments(event)
+        call_arguments = self.arguments(event)
         result_records = self.records(event.where)
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(call_arguments) if edits else ((), "", "")

@@ -14,6 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.agents.normalizer import shell_writes
+from core.agents.shell import ShellWrite
+from core.agents.swe_agent import called
 from core.agents.values import decode, table, text
 from core.agents.words import CHUNK, WordReader, answer, arguments, gist
 from core.events import MAIN, Event, SessionStart, ToolUse, Where
@@ -22,9 +24,9 @@ from core.report.conversation import ConversationTree
 from core.report.formatting import plain
 from core.safe_text import safe
 
-EditKind = Literal["write", "create", "replace", "insert", "delete", "move", "command", "doubt", "unknown"]
-# The whole file is known; only what the edits name is known; only that a command wrote it is known.
-Completeness = Literal["complete", "pieces", "command"]
+EditKind = Literal["write", "create", "replace", "insert", "lines", "delete", "move", "command", "doubt", "unknown"]
+# The whole file is known; only what the edits name is known; only that a command wrote it, or may have, is known.
+Completeness = Literal["complete", "pieces", "command", "possible"]
 
 _SNAPSHOT = 32  # Edits of one file between two remembered states.
 _MOST_KEPT = 256  # States of one file that are remembered at once, beside those.
@@ -53,6 +55,7 @@ _NOT_THE_FILE = re.compile(
     r"\A(?:\s*\d+(?:\t|→|\||: )|<(?:path|file|content)\b|Exit code|Chunk ID|Wall time)"
     r"|truncated|more lines|lines not shown|lines omitted"
 )
+_LINE_RANGE = re.compile(r"(?:edit|insert) (?P<first>\d+)(?::(?P<last>\d+))?")  # What SWE-agent types before lines.
 _PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?\*\*\* End Patch", re.DOTALL)
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 # A block by which Aider's model asks for an edit, with the path above it.
@@ -70,7 +73,8 @@ class FileEdit(NamedTuple):
     kind: EditKind
     pairs: tuple[tuple[str, str, bool], ...] = ()  # Texts to find, what replaces each, and whether everywhere.
     content: str = ""  # The whole text that is written, or the text that is inserted.
-    line: int = 0
+    line: int = 0  # The line it inserts after, or the first one it replaces; -1 for the end.
+    last: int = 0  # The last line it replaces.
     target: str = ""  # The new path of a move.
     before: str | None = None  # The file's whole text before it, if the log carries that.
     after: str | None = None
@@ -138,6 +142,12 @@ class _Piece:
         written = _split(whole[begin:start] + new + whole[stop:end])
         self._put(first, last, written, place)
 
+    def replace_lines(self, first: int, last: int, content: str, place: int) -> None:
+        """Replace whole lines."""
+        start = sum(map(len, self.lines[:first]))
+        stop = start + sum(map(len, self.lines[first:last]))
+        self.splice(start, stop, content.removesuffix("\n") + "\n" if content else "", place)
+
     def rewrite(self, content: str, place: int) -> None:
         """Replace the whole text; lines that are equal keep their origin."""
         written = _split(content)
@@ -191,11 +201,15 @@ class _File(Struct):
         self.path = edit.target or self.path
         match edit.kind:
             case "delete":
-                self._write("", place)
+                if self.pieces:
+                    self._write("", place)
+                else:
+                    self.notes["the log does not carry its text"] = None
                 self.deleted = True
                 return
             case "doubt":
-                self.doubt = f"a command may have changed it (event {place + 1})" if self.whole else ""
+                known = self.whole or not self.pieces
+                self.doubt = f"a command may have changed it (event {place + 1})" if known else ""
                 return
             case "command" | "unknown":
                 self.lost = True
@@ -205,6 +219,8 @@ class _File(Struct):
                 self._write(edit.content, place)
             case "insert":
                 self._insert(edit, place)
+            case "lines":
+                self._replace_lines(edit, place)
             case _:
                 for old, new, everywhere in edit.pairs:
                     self._replace(old, new, everywhere, place)
@@ -244,11 +260,18 @@ class _File(Struct):
         self.doubt = ""
 
     def _insert(self, edit: FileEdit, place: int) -> None:
-        if self.whole and 0 <= edit.line <= len(self.pieces[0].lines):
-            start = sum(map(len, self.pieces[0].lines[: edit.line]))
-            self.pieces[0].splice(start, start, edit.content.removesuffix("\n") + "\n", place)
+        if self.whole and -1 <= edit.line <= len(self.pieces[0].lines):
+            line = len(self.pieces[0].lines) if edit.line < 0 else edit.line
+            self.pieces[0].replace_lines(line, line, edit.content, place)
         else:
             self._add_piece("", edit.content, place)
+
+    def _replace_lines(self, edit: FileEdit, place: int) -> None:
+        if self.whole and 0 < edit.line <= len(self.pieces[0].lines) and not self.lost:
+            self.pieces[0].replace_lines(edit.line - 1, edit.last, edit.content, place)
+        else:
+            self.lost = True
+            self.notes[f"the log does not carry the lines that were replaced (event {place + 1})"] = None
 
     def _replace(self, old: str, new: str, everywhere: bool, place: int) -> None:
         if not old and self.whole and not self.pieces[0].lines:
@@ -354,26 +377,32 @@ class SessionChanges:
         if event.outcome not in ("success", "empty"):
             self.uncounted += 1
             return
-        if event.program and not event.targets:
-            self._read_command(event, place)
-        for edit in _edits(event, self._reader):
+        edits = _edits(event, self._reader)
+        for edit in edits:
             self._add(edit, event, place)
+        if event.program and not edits:
+            self._read_command(event, place, event.targets)
 
-    def _read_command(self, event: ToolUse, place: int) -> None:
+    def _read_command(self, event: ToolUse, place: int, targets: Sequence[str] = ()) -> None:
         """Read what a command wrote; a failed one may have written before it failed."""
         if event.outcome in ("rejected", "collateral", "pending"):
             return
-        request = arguments(self._reader.records(event.called or event.where), event)
-        for target, surely in shell_writes(request).items():
+        unnamed = dict.fromkeys(targets)
+        succeeded = event.outcome in ("success", "empty")
+        for target, write in shell_writes(self._reader.arguments(event)).items():
             path = _event_path(target.removeprefix(f"{self._project}/"), event)
             for name in [name for name in self._reads if _covers(path, name)]:
                 del self._reads[name]
-            writes = surely and event.outcome in ("success", "empty")
             open_names = [name for name in self._open if _covers(path, name)]
             for name in open_names:
-                self._add(FileEdit(name, "command" if writes and name == path else "doubt"), event, place)
-            if writes and not open_names and not path.startswith(("/", "..")) and "." in path:
-                self._add(FileEdit(path, "command"), event, place)
+                doubt = not succeeded or name != path
+                self._add(FileEdit(name, "doubt") if doubt else _command_edit(path, write), event, place)
+            inside = not path.startswith(("/", "..")) and "." in path.rpartition("/")[2][:-1]
+            if succeeded and not open_names and (inside or path in targets):
+                self._add(_command_edit(path, write), event, place)
+            unnamed.pop(path, None)
+        for path in unnamed:
+            self._add(FileEdit(path, "command"), event, place)
 
     def _add(self, edit: FileEdit, event: ToolUse, place: int) -> None:
         track = self._open.get(edit.path)
@@ -452,8 +481,10 @@ class SessionChanges:
         return track.changes[key]
 
     def _count(self, track: _Track, place: int, agent: str) -> FileChange | None:
-        counted = self._counted(track, place)
-        counted = [n for n in counted if track.edits[n].kind != "doubt"]
+        every = self._counted(track, place)
+        counted = [n for n in every if track.edits[n].kind != "doubt"]
+        possible = not counted and all(edit.kind == "doubt" for edit in track.edits[:1])
+        counted = every if possible else counted
         places = [track.places[n] for n in counted]
         agents = {track.agents[n]: None for n in counted}
         if not counted or (agent and agent not in agents):
@@ -470,6 +501,7 @@ class SessionChanges:
                     new = [n for n in new if whose.get(-piece.origin[n] - 1) == agent]
                 removed, added = removed + len(old), added + len(new)
         state: Completeness = "complete" if file.complete else "pieces" if file.pieces else "command"
+        state = "possible" if possible else state
         return FileChange(
             path=file.path,
             state=state,
@@ -608,9 +640,10 @@ def _edits(event: ToolUse, reader: WordReader) -> list[FileEdit]:
     typed = _typed_edit(arguments_of_call, event) if isinstance(arguments_of_call, str) and event.targets else None
     if typed is not None:
         return [typed]
-    if event.program or not isinstance(arguments_of_call, dict):
-        kind: EditKind = "command" if event.program else "unknown"
-        return [FileEdit(path, kind) for path in event.targets]
+    if event.program:
+        return []
+    if not isinstance(arguments_of_call, dict):
+        return [FileEdit(path, "unknown") for path in event.targets]
     path = event.targets[0] if event.targets else _first(arguments_of_call, _PATHS) or ""
     if not path:
         return []
@@ -638,6 +671,13 @@ def _whole_read(event: ToolUse, reader: WordReader) -> str | None:
     return output if whole and event.outcome == "success" and not _NOT_THE_FILE.search(output) else None
 
 
+def _command_edit(path: str, write: ShellWrite) -> FileEdit:
+    """What a command did to a file that it names."""
+    if write.content is not None:
+        return FileEdit(path, "write", content=write.content)
+    return FileEdit(path, "delete" if write.deletes else "command" if write.surely else "doubt")
+
+
 def _after_read(edit: FileEdit, before: str | None) -> FileEdit:
     """Add the text that was read to an edit it fits."""
     old, _, everywhere = edit.pairs[0] if edit.pairs else ("", "", True)
@@ -649,17 +689,26 @@ def _typed_edit(command: str, event: ToolUse) -> FileEdit | None:
     """An edit that SWE-agent's model types as a command of its editor."""
     try:
         name, *words = shlex.split(command)
-    except ValueError:
-        return None
+    except ValueError:  # quotes in the lines of an edit
+        name, *words = command.split()
     path = event.targets[0]
     if name != event.tool or not words:
         return None
+    if name == "str_replace_editor":
+        return _asked_edit(called(command)[1], path, name)
     if name == "create" and len(words) == 1:
         return FileEdit(path, "create", content="\n", new_file=True)
+    first, _, body = command.partition("\n")
+    numbers = _LINE_RANGE.fullmatch(first.rstrip())
+    if numbers and "end_of_edit" in body:
+        content = body[: body.rindex("end_of_edit")]
+        line = int(numbers["first"])
+        kind: EditKind = "lines" if name == "edit" else "insert"
+        return FileEdit(path, kind, content=content, line=line, last=int(numbers["last"] or line))
     if name == "edit" and len(words) in (2, 3) and not words[0].replace(":", "").isdecimal():
         return FileEdit(path, "replace", ((words[0], words[1], words[2:] == ["replace-all"]),))
-    if name == "insert" and len(words) == 2 and words[1].isdecimal():
-        return FileEdit(path, "insert", content=words[0], line=int(words[1]))
+    if name == "insert" and len(words) in (1, 2) and "".join(words[1:]).isdecimal() == (len(words) == 2):
+        return FileEdit(path, "insert", content=words[0], line=int(words[1]) if words[1:] else -1)
     return None
 
 
@@ -812,7 +861,7 @@ def change_line(change: FileChange) -> str:
     moved = f"moved from {change.moved_from}" if change.moved_from else ""
     edits = "1 edit" if len(change.places) == 1 else f"{len(change.places)} edits"
     parts = ", ".join(filter(None, (what, moved, edits, *change.notes)))
-    figures = "" if change.state == "command" else f"  +{change.added} -{change.removed}"
+    figures = "" if change.state in ("command", "possible") else f"  +{change.added} -{change.removed}"
     return f"{change.path}{figures}  ({parts})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Literal
@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.agents.values import decode, table, text
-from core.agents.words import WordReader, word_logs
+from core.agents.normalizer import shell_commands
+from core.agents.words import WordReader, gist, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.decoding import seconds
 from core.logs.format import Diagnostics, Kit
@@ -32,24 +33,24 @@ _MENTIONS = (
     (b"git ", b"gh ", b"glab "),
     (b"commit", b"cherry-pick", b"revert", b"merge", b" am", b"push", b"create", b"checkout", b"switch"),
 )
-_COMMITS = re.compile(r"\bgit\b[^\n;|&]*?\s(?:commit|cherry-pick|revert|merge|am)\b")
 # How git itself reports a commit.
 _COMMIT = re.compile(
     r"^\[(?P<branch>[^\[\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>[^\n]*)",
     re.MULTILINE,
 )
-_AMENDS = re.compile(r"\bgit\b[^\n;|&]*?\scommit\b[^\n;|&]*?\s--amend\b")
-_PUSHES = re.compile(r"\bgit\b[^\n;|&]*?\spush\b(?![^\n;|&]*?\s(?:--dry-run|-n)\b)")
 _PUSH = re.compile(
     r"^ (?P<flag>[ +*]) (?P<what>[0-9a-f]{4,40}\.{2,3}[0-9a-f]{4,40}|\[new (?:branch|tag)\]) +\S+ +->"
     r" +(?P<to>\S+)",
     re.MULTILINE,
 )
-_REQUESTS = re.compile(r"\b(?:gh\s+pr|glab\s+mr)\s+create\b")
 _REQUEST = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
-_SWITCHES = re.compile(r"\bgit\b[^\n;|&]*?\s(?:checkout|switch)\b")
 _SWITCH = re.compile(r"^Switched to (?:a new )?branch '([^'\n]{1,200})'", re.MULTILINE)
-_TELLING = (_COMMITS, _PUSHES, _REQUESTS, _SWITCHES)  # Commands whose output tells what came of them.
+# Commands whose output shows what came of them.
+_COMMITS = tuple(("git", name) for name in ("commit", "cherry-pick", "revert", "merge", "am"))
+_PUSHES = (("git", "push"),)
+_REQUESTS = (("gh", "pr", "create"), ("glab", "mr", "create"))
+_SWITCHES = (("git", "checkout"), ("git", "switch"))
+_LOOKS_ONLY = frozenset(("--dry-run", "--help"))
 _LINK = b'"pr-link"'
 
 
@@ -109,6 +110,7 @@ class SessionOutcome(Struct, frozen=True):
     added: int = 0
     removed: int = 0
     incomplete: int = 0  # Changed files whose whole text is not in the log.
+    possible: int = 0  # Files that commands may have changed.
     changes: tuple[FileChange, ...] = ()
 
     @property
@@ -134,7 +136,8 @@ class SessionOutcome(Struct, frozen=True):
         rows = []
         if self.changes or self.files:
             missing = f"; {count(self.incomplete, 'file')} only partly in the log" if self.incomplete else ""
-            rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}")
+            possible = f"; commands may have changed {self.possible} more" if self.possible else ""
+            rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}{possible}")
         rows += [
             f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}" for one in self.live_commits
         ]
@@ -255,13 +258,15 @@ class OutcomeReader:
             self._checks[use.purpose].append(Check(results.get(use.outcome, "no result"), use.at, place, use.program))
         if use.action != "shell_exec" or not self._reader.mentions(use.called or use.where, *_MENTIONS):
             return
-        command = self._reader.command(use)
-        if not any(pattern.search(command) for pattern in _TELLING):
+        request = self._reader.arguments(use)
+        commands = [words for words in shell_commands(request) if not _LOOKS_ONLY.intersection(words)]
+        if not any(_begin(commands, (*_COMMITS, *_PUSHES, *_REQUESTS, *_SWITCHES))):
             return
         output = self._reader.words(use).output
-        if _COMMITS.search(command):
-            reports = list(_COMMIT.finditer(output))
-            if reports and _AMENDS.search(command) and self._commits:
+        if commits := list(_begin(commands, _COMMITS)):
+            own_words = gist(request, ())
+            reports = [one for one in _COMMIT.finditer(output) if one["hash"] not in own_words]
+            if reports and any("--amend" in words for words in commits) and self._commits:
                 self._replaced[len(self._commits) - 1] = place
             for report in reports:
                 branch = report["branch"].removeprefix("detached ")
@@ -269,12 +274,12 @@ class OutcomeReader:
                 self._branches.append((place, branch))
             if not reports and use.purpose == "commit" and use.outcome in ("success", "empty"):
                 self._unverified.append(place)
-        if _PUSHES.search(command):
+        if any("-n" not in words for words in _begin(commands, _PUSHES)):
             self._pushes += [Push(one["to"], use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)]
-        if _REQUESTS.search(command) and use.outcome in ("success", "empty"):
+        if any(_begin(commands, _REQUESTS)) and use.outcome in ("success", "empty"):
             for one in _REQUEST.finditer(output):
                 self._request(PullRequest(int(one[1]), one[0], use.at, place))
-        if _SWITCHES.search(command):
+        if any(_begin(commands, _SWITCHES)):
             self._branches += [(place, one[1]) for one in _SWITCH.finditer(output)]
 
     def short(self) -> str:
@@ -290,6 +295,7 @@ class OutcomeReader:
         ]
         checks = {name: [one for one in runs if one.place < place] for name, runs in self._checks.items()}
         changes = self.changes.files(place)
+        states = Counter(one.state for one in changes)
         return SessionOutcome(
             commits=tuple(commits),
             unverified=sum(one < place for one in self._unverified),
@@ -299,12 +305,18 @@ class OutcomeReader:
             worktree=self._worktree,
             tests=checks["test"][-1] if checks["test"] else None,
             build=checks["build"][-1] if checks["build"] else None,
-            files=len(changes),
+            files=len(changes) - states["possible"],
             added=sum(one.added for one in changes),
             removed=sum(one.removed for one in changes),
-            incomplete=sum(one.state != "complete" for one in changes),
+            incomplete=states["pieces"] + states["command"],
+            possible=states["possible"],
             changes=tuple(changes),
         )
+
+
+def _begin(commands: Iterable[list[str]], phrases: Iterable[tuple[str, ...]]) -> Iterator[list[str]]:
+    """Yield the commands that begin with one of some phrases."""
+    return (words for words in commands for phrase in phrases if tuple(words[: len(phrase)]) == phrase)
 
 
 def _worktree(project: str) -> str:

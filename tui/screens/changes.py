@@ -44,9 +44,9 @@ class ChangedFiles(CursorList):
 
     def row(self, number: int, width: int) -> Line:
         one = self.files[number]
-        sign = {"complete": "●", "pieces": "◐", "command": "○"}[one.state]
+        sign = {"complete": "●", "pieces": "◐", "command": "○", "possible": "?"}[one.state]
         what = "deleted" if one.deleted else "new" if one.created else "moved" if one.moved_from else ""
-        figures = ("", "") if one.state == "command" else (f"+{one.added}", f"-{one.removed}")
+        figures = ("", "") if one.state in ("command", "possible") else (f"+{one.added}", f"-{one.removed}")
         right = f" {what:>7} {figures[0]:>6} {figures[1]:>6}"
         name = fit(path_end(plain(one.path), max(4, width - 2 - len(right))), max(4, width - 2 - len(right)))
         if number == self.cursor:

@@ -124,8 +124,21 @@ def test_a_file_at_every_moment(log: ClaudeLog) -> None:
             "complete",
             "1 edit",
         ),
-        ("Bash", {"command": "cat > a.py <<'EOF'\nx\nEOF"}, None, "command", "a command wrote it"),
-        ("Bash", {"command": "rm a.py"}, None, "command", "a command wrote it"),
+        ("Bash", {"command": "cat > a.py <<'EOF'\nx\nEOF"}, None, "pieces", "a.py  +1 -0  (1 edit, its text before"),
+        ("Bash", {"command": "cat > a.py <<EOF\n$x\nEOF"}, None, "command", "a command wrote it"),
+        ("Bash", {"command": "cat >> a.py <<'EOF'\nx\nEOF"}, None, "command", "a command wrote it"),
+        ("Bash", {"command": "test -f a.py || cat > a.py <<'EOF'\nx\nEOF"}, None, "command", "a command wrote it"),
+        ("Bash", {"command": "cat > a.py <<'EOF'\nx"}, None, "command", "a command wrote it"),
+        ("Bash", {"command": "rm a.py"}, None, "command", "deleted, 1 edit, the log does not carry its text"),
+        ("Bash", {"command": "rm -f a.py"}, None, "command", "deleted, 1 edit"),
+        ("Bash", {"command": "python - <<'E'\nopen('a.py', 'w').write('x')\nE"}, None, "possible", "may have changed"),
+        (
+            "Bash",
+            {"command": "python -c \"print(open('a.py', 'r').read())\"; black a.py"},
+            None,
+            "possible",
+            "may have",
+        ),
     ],
 )
 def test_says_what_the_log_does_not_carry(
@@ -142,7 +155,15 @@ def test_says_what_the_log_does_not_carry(
     ("command", "failed", "note"),
     [
         ("sed -i s/x/y/ a.py && pytest", False, "a command wrote it (event 4)"),
-        ("cat > a.py <<'EOF'\nx\nEOF\npython a.py", False, "a command wrote it (event 4)"),
+        ("cat > a.py <<'EOF'\nx\nEOF\nsed -i s/x/y/ a.py", False, "a command wrote it (event 4)"),
+        ("cat > a.py <<'EOF'\nx\nEOF\npython a.py", True, "a command may have changed it (event 4)"),
+        ("cat > a.py <<'EOF'\nx\nEOF\npython a.py", False, ""),
+        ("tar xzf all.tgz", False, "a command may have changed it (event 4)"),
+        ("tar czf all.tgz .", False, ""),
+        ("git fetch && git merge origin/main", False, "a command may have changed it (event 4)"),
+        ("git checkout feature/one", False, "a command may have changed it (event 4)"),
+        ("python3 - <<'E'\nfrom pathlib import Path\nPath('a.py').write_text('y')\nE", False, "a command may have ch"),
+        ("python3 - <<'E'\nprint(open('a.py').read())\nE", False, ""),
         ("cp b.py /p/a.py; make", False, "a command wrote it (event 4)"),
         ("sed -i s/x/y/ a.py && pytest", True, "a command may have changed it (event 4)"),
         ("git checkout -- a.py", False, "a command may have changed it (event 4)"),
@@ -163,7 +184,7 @@ def test_a_command_among_others_may_change_a_known_file(log: ClaudeLog, command:
     reader, events = log.read()
     (change,) = reader.changes.files(len(events))
     assert (change.path, change.state) == ("a.py", "pieces" if note else "complete")
-    assert change.notes == ((note,) if note else ())
+    assert len(change.notes) == bool(note) and "".join(change.notes).startswith(note)
     log.edit("a.py", "x", "y", before="x\n")
     reader, events = log.read()
     (change,) = reader.changes.files(len(events))
@@ -256,6 +277,28 @@ def test_patches_add_update_move_and_delete(tmp_path: Path) -> None:
         ("b.py", "a.py", True),
     ]
     assert reader.changes.texts("b.py", places[1]) == (None, "one\nzwei\n")
+
+
+def test_what_swe_agent_types_into_its_editor(tmp_path: Path) -> None:
+    actions = [
+        ("open old.py", "n/a"),
+        ("edit 3:4\nlost\nend_of_edit\n", "/p/old.py"),
+        ("create new.py\n", "/p/old.py"),
+        ("edit 1:1\none\nit's two\nend_of_edit\n", "/p/new.py"),
+        ("insert 'three'", "/p/new.py"),
+        ("str_replace_editor str_replace /p/new.py --old_str one --new_str 1", "/p/new.py"),
+    ]
+    steps = [
+        {"action": action, "observation": "ok", "state": json.dumps({"working_dir": "/p", "open_file": opened})}
+        for action, opened in actions
+    ]
+    path = tmp_path / "run.traj"
+    path.write_text(json.dumps({"environment": "x", "trajectory": steps, "history": [], "info": {}}))
+    ((reader, events),) = read_whole(path)
+    new, old = reader.changes.files(len(events))
+    assert reader.changes.texts(new.path, len(events)) == (None, "1\nit's two\nthree\n")
+    assert (old.path, old.state) == ("old.py", "command")
+    assert old.notes == ("the log does not carry the lines that were replaced (event 5)",)
 
 
 def test_rewound_edits_do_not_count(log: ClaudeLog) -> None:
@@ -356,6 +399,40 @@ def test_commits_count_when_git_reports_them(log: ClaudeLog, monkeypatch: pytest
     assert outcome.tests.result == "failed"
     assert outcome.short() == "#13, 1 commit, tests fail"
     assert reader.at(2).commits == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'echo "[main 1234567] fix"; git status',
+        "echo git commit -m x; cat notes.txt",
+        "printf 'git commit:\\n[main 1234567] fix\\n'",
+        "git commit -m x || echo '[main 1234567] fix'",
+        "git log --grep='a commit' --format='[main %h] %s'",
+        "git commit --dry-run -m x; cat notes.txt",
+        "grep 'git commit' notes.txt",
+    ],
+)
+def test_what_only_looks_like_the_report_of_a_commit_does_not_count(log: ClaudeLog, command: str) -> None:
+    log.call("Bash", {"command": command}, "[main 1234567] fix\n 1 file changed")
+    reader, events = log.read()
+    assert reader.at(len(events)).commits == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd /p && git -c user.name=t commit -m 'fix; all'",
+        "bash -lc 'git add -A && git commit -qm x && git show --stat'",
+        "if git commit -F - <<'EOF'\nfix\nEOF\nthen echo done; fi",
+        "git cherry-pick 89abcde",
+        "sudo -u me git merge --no-ff next",
+    ],
+)
+def test_a_commit_among_other_commands_counts(log: ClaudeLog, command: str) -> None:
+    log.call("Bash", {"command": command}, "[main 1234567] fix\n 1 file changed")
+    reader, events = log.read()
+    assert [one.hash for one in reader.at(len(events)).commits] == ["1234567"]
 
 
 def test_real_sessions_apply_their_own_diff(shared_data: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import sqlite3
 from collections import Counter
@@ -24,7 +26,13 @@ OLD = ("old_string", "old_str", "oldText", "old_text", "oldString")
 NEW = ("new_string", "new_str", "newText", "new_text", "newString", "new_content", "content")
 WHOLE = ("content", "file_text", "contents", "text")
 PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file")
-IDS = ("tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "id")
+IDS = ("tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId", "id")
+AIDER = re.compile(r"^<{5,9} SEARCH\n(.*?)^={5,9}\n(.*?)^>{5,9} REPLACE$", re.DOTALL | re.MULTILINE)
+HERE = re.compile(
+    r"(?:^|&& |; )cat (?:> ?(\S+) <<-? ?'(\w+)'|<<-? ?'(\w+)' > ?(\S+))\n(.*?)^(?:\2|\3)$", re.DOTALL | re.MULTILINE
+)
+REMOVES = re.compile(r"(?:^|&& |; )(?:git )?rm (?:-f )?([^-\n;&|'$*][^\n;&|'$*]*)")
+FENCED = re.compile(r"```\w*\n(.*?)\n```", re.DOTALL)
 
 
 class Op(NamedTuple):
@@ -35,7 +43,7 @@ class Op(NamedTuple):
     whole: str | None = None
     before: str | None = None
     deleted: bool = False
-    target: str = ""
+    lines: tuple[int, int] | None = None  # The lines that the text in `whole` replaces; (0, 0) adds it at the end.
 
 
 def values(path: Path, scratch: Path) -> Iterator[Any]:
@@ -47,6 +55,9 @@ def values(path: Path, scratch: Path) -> Iterator[Any]:
                 yield json.loads(parts)
         return
     data = path.read_text(errors="replace")
+    if path.suffix == ".md":
+        yield {"aider": data}
+        return
     try:
         yield json.loads(data)
     except ValueError:
@@ -101,9 +112,11 @@ def ops(records: list[Any]) -> list[Op]:
     seen: set[str] = set()
     for record in records:
         for holder in walk(record):
-            name = first(holder, ("call_id", "callID", "toolCallId", "id"))
-            state = holder.get("state")
+            made += [*typed_ops(holder)]
+            name = first(holder, ("call_id", "callID", "toolCallId", "tool_call_id", "toolUseId", "id"))
+            state, function = holder.get("state"), holder.get("function")
             asked = state.get("input") if isinstance(state, dict) else None
+            asked = asked or (function.get("arguments") if isinstance(function, dict) else None)
             asked = asked or holder.get("input") or holder.get("arguments") or holder.get("args")
             if name is None or asked is None or name in seen:
                 continue
@@ -111,6 +124,44 @@ def ops(records: list[Any]) -> list[Op]:
             if name not in fails:
                 made += asked_ops(asked, befores.get(name))
     return made
+
+
+def typed_ops(holder: dict[str, Any]) -> Iterator[Op]:
+    """Edits in a text: Aider's blocks, what SWE-agent types into its editor, mini-swe-agent's commands."""
+    action, shown = holder.get("action"), str(holder.get("observation"))
+    opened = re.search(r"\[File: (\S+) \(\d+ lines", shown)
+    if "aider" in holder:
+        before = 0
+        for applied in re.finditer(r"^> Applied edit to (.+?) *$", holder["aider"], re.MULTILINE):
+            answer = holder["aider"][before : applied.start()]
+            before = applied.end()
+            for old, new in AIDER.findall(answer):
+                yield Op(applied[1], ((old, new, False),))
+    elif isinstance(action, str) and opened and "new syntax error" not in shown:
+        name, *operands = action.split() if action.count("'") % 2 else shlex.split(action)
+        head, _, body = action.partition("\n")
+        if lines := re.fullmatch(r"edit (\d+):(\d+)", head):
+            yield Op(opened[1], whole=body.rpartition("end_of_edit")[0], lines=(int(lines[1]), int(lines[2])))
+        elif name == "create":
+            yield Op(opened[1], whole="\n")
+        elif name == "insert" and len(operands) == 1:
+            yield Op(opened[1], whole=f"{operands[0]}\n", lines=(0, 0))
+        elif name == "edit":
+            yield Op(opened[1], ((operands[0], operands[1], False),))
+    elif isinstance(action, str):
+        yield from command_ops(action)
+    elif holder.get("role") == "assistant" and isinstance(holder.get("content"), str):
+        for command in FENCED.findall(holder["content"])[:1]:
+            yield from command_ops(command)
+
+
+def command_ops(command: str) -> Iterator[Op]:
+    """Whole files that a command writes or removes."""
+    for one in HERE.finditer(command):
+        yield Op(one[1] or one[4], whole=one[5])
+    for one in REMOVES.finditer(HERE.sub("", command)):
+        for path in one[1].replace('"', "").split():
+            yield Op(path, deleted=True)
 
 
 def asked_ops(asked: Any, before: str | None) -> Iterator[Op]:
@@ -127,6 +178,9 @@ def asked_ops(asked: Any, before: str | None) -> Iterator[Op]:
             return
     path = first(asked, PATHS) if isinstance(asked, dict) else None
     if path is None:
+        for command in texts[:8]:
+            if isinstance(command, str):
+                yield from command_ops(command)
         return
     parts = asked.get("edits")
     parts = json.loads(parts) if isinstance(parts, str) else parts
@@ -183,6 +237,10 @@ def rebuilt(start: str | None, edits: list[Op]) -> str | None:
             now = edit.before
         if edit.deleted:
             now = None
+        elif edit.lines is not None:
+            lines = (now or "").splitlines(keepends=True)
+            start, stop = edit.lines if edit.lines[0] else (len(lines) + 1, len(lines))
+            now = "".join((*lines[: start - 1], edit.whole or "", *lines[stop:]))
         elif edit.whole is not None:
             now = edit.whole
         for old, new, everywhere in edit.pairs:
@@ -222,13 +280,17 @@ def check_session(session: LogSession, counts: Counter[str], scratch: Path) -> N
 
 def test_a_second_reading_of_the_logs_gives_the_same_files(shared_data: Path, tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
+    agents: set[str] = set()
     for folder in sorted((*(shared_data / "real_sessions").iterdir(), *(shared_data / "more_sessions").iterdir())):
         try:
             found = sessions([str(folder)], make_kit(), LineSettings()) if folder.is_dir() else []
         except NooscopeError:
             continue
+        before = counts.total()
         for session in found:
             check_session(session, counts, tmp_path)
-    assert counts["sessions"] >= 30
-    assert counts["complete"] >= 90
-    assert counts["pieces"] >= 130
+        agents |= {folder.name} if counts.total() > before else set()
+    assert counts["sessions"] >= 45
+    assert counts["complete"] >= 105
+    assert counts["pieces"] >= 150
+    assert {"aider", "atif", "kiro", "mini-swe-agent", "openhands", "swe-agent"} <= agents
