@@ -13,8 +13,8 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.agents.values import decode, table, text
 from core.agents.normalizer import shell_commands
+from core.agents.values import decode, table, text
 from core.agents.words import WordReader, gist, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.decoding import seconds
