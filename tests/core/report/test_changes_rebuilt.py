@@ -239,8 +239,8 @@ def rebuilt(start: str | None, edits: list[Op]) -> str | None:
             now = None
         elif edit.lines is not None:
             lines = (now or "").splitlines(keepends=True)
-            start, stop = edit.lines if edit.lines[0] else (len(lines) + 1, len(lines))
-            now = "".join((*lines[: start - 1], edit.whole or "", *lines[stop:]))
+            begin, end = edit.lines if edit.lines[0] else (len(lines) + 1, len(lines))
+            now = "".join((*lines[: begin - 1], edit.whole or "", *lines[end:]))
         elif edit.whole is not None:
             now = edit.whole
         for old, new, everywhere in edit.pairs:
