@@ -149,11 +149,10 @@ class Codex(TranscriptReader):
             return
         if not self.begun:
             self._open(Meta(self.session))
-        self._read(value.get("type"), payload)
+        self._read(value.get("type"), payload, value.get("ordinal"))
 
-    def _read(self, kind: Any, payload: dict[str, Any]) -> None:
-        copied = self._replay.copied(self.now, text(payload.get("turn_id")))
-        if copied:
+    def _read(self, kind: Any, payload: dict[str, Any], ordinal: Any) -> None:
+        if self._replay.copied(self.now, text(payload.get("turn_id")), ordinal):
             self._pass_over(kind, payload)
         elif kind == "response_item":
             self._item(payload)

@@ -36,6 +36,7 @@ class Meta(NamedTuple):
     forked_from: str = ""
     parent: str = ""  # The thread that started this one.
     role: str = ""
+    history_start: int = 0  # The ordinal of its first own line, if lines of its parent precede it.
 
 
 def read_meta(payload: dict[str, Any]) -> Meta:
@@ -49,13 +50,15 @@ def read_meta(payload: dict[str, Any]) -> Meta:
         text(payload.get("forked_from_id")),
         text(spawn.get("parent_thread_id")) or text(payload.get("parent_thread_id")),
         text(spawn.get("agent_role")) or text(payload.get("agent_role")),
+        whole_number(payload.get("subagent_history_start_ordinal")),
     )
 
 
 class Replay:
     """Tells a parent's copied lines from the thread's own.
 
-    Copied lines get a new time when they are written, but the ids of their turns keep the time they ran.
+    Newer logs say where the own lines begin. In others, copied lines have a new time, but the ids of their turns
+    keep the time they ran.
     """
 
     def __init__(self) -> None:
@@ -63,6 +66,7 @@ class Replay:
         self._own = ""
         self._created = 0.0
         self._written = 0.0
+        self._start = 0
 
     def begin(self, meta: Meta, at: float) -> bool:
         """Read a session_meta line and return False if it is copied from another thread."""
@@ -75,14 +79,17 @@ class Replay:
         self._created = minted(meta.session) or at
         self._written = at
         self.active = bool(meta.forked_from)
+        self._start = meta.history_start
         return True
 
-    def copied(self, at: float, turn: str) -> bool:
+    def copied(self, at: float, turn: str, ordinal: Any) -> bool:
         """Whether a line belongs to the copied beginning."""
         if not self.active:
             return False
         born = minted(turn)
-        if born:
+        if self._start and isinstance(ordinal, int):
+            self.active = ordinal < self._start
+        elif born:
             self.active = born < self._created - _SLACK
         elif at > self._written + _BURST:
             self.active = False

@@ -72,6 +72,23 @@ def test_a_fork_without_turn_ids_is_told_by_time() -> None:
     assert [use.id for use in uses(events)] == ["new"]
 
 
+def test_a_thread_that_says_where_its_own_lines_begin_is_taken_at_its_word() -> None:
+    """A sub-agent of 0.169 repeats its parent's turn, even one that began in the same second."""
+    lines: list[dict[str, Any]] = [
+        codex_meta(0, _NEW, forked_from_id=_OLD, subagent_history_start_ordinal=6),
+        codex_meta(0, _OLD),
+        codex("event_msg", 0, type="task_started", turn_id=_NEW),
+        codex_call(0, "old", "shell", {"command": "make"}),
+        codex_output(0, "old", "ok"),
+        codex("event_msg", 0, type="turn_aborted", turn_id=_NEW, reason="interrupted"),
+        codex_call(0, "new", "shell", {"command": "make"}),
+        codex_output(1, "new", "ok"),
+    ]
+    events = _read(*({**line, "ordinal": number} for number, line in enumerate(lines)))
+    assert [use.id for use in uses(events)] == ["new"]
+    assert not [event for event in events if isinstance(event, Prompt)]
+
+
 def test_threads_start_and_end_threads() -> None:
     """A child's own log begins no session and holds no prompt of the person."""
     events = _read(
