@@ -211,6 +211,7 @@ class AcpReader(TranscriptReader):
             cost=cost if usage or cost else 0.0 if not answer_text else None,
         )
         if usage.get("usageIsIncomplete") or usage.get("costIsPartial"):  # The sum of all turns is then a minimum.
+            self.add(self.total(turn.model, cost, message=f"part-{self._answers}") if cost else None)
             turn = structs.replace(turn, cost=None)
         self.add(turn)
         if stop == "cancelled":

@@ -69,6 +69,10 @@ from core.logs.records import Record
 from core.logs.redact.values import one_line
 
 STARTERS = frozenset(("Task", "Agent"))  # Tools that start a sub-agent.
+_REPORT = re.compile(
+    r"^agentId: (\w{1,100}) .*\n<usage>\w*tokens: (\d{1,15})\ntool_uses: (\d{1,15})\nduration_ms: (\d{1,15})</usage>",
+    re.M,
+)
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every result.
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 
@@ -85,7 +89,7 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     running = False
     code = exit_code(text) if failed else None
     if tool in _TOLD or tool in STARTERS:
-        details = _as_told(line)
+        details = _as_told(line) or (_reported(text) if tool in STARTERS else None)
         if details is not None:
             empty, running, code = _judge(tool, details, code)
     elif failed and not text:
@@ -101,6 +105,15 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
 def _as_told(line: ClaudeLine) -> ToolDetails | None:
     details = read_part(line.tool_use_result, ToolDetails)
     return details if isinstance(details, ToolDetails) else None
+
+
+def _reported(text: str) -> ToolDetails | None:
+    """Return the facts in a sub-agent's report; the log of one that started another has no others."""
+    match = _REPORT.search(text[-600:])
+    if match is None:
+        return None
+    tokens, uses, lasted = map(int, match.groups()[1:])
+    return ToolDetails(match[1], total_tokens=tokens, total_tool_use_count=uses, total_duration_ms=lasted)
 
 
 def _judge(tool: str, details: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:

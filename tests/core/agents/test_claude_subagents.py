@@ -65,6 +65,20 @@ def test_an_agent_with_a_log_of_its_own() -> None:
     assert [event.child for event in events if isinstance(event, AgentEnd)] == ["abc", "def"]
 
 
+def test_an_agent_that_a_sub_agent_starts_is_named_in_the_text_of_its_report() -> None:
+    """Its log adds no facts to the result, so the call's name must not become a second agent."""
+    usage = "<usage>subagent_tokens: 2025\ntool_uses: 2\nduration_ms: 337</usage>"
+    report = f"agentId: a8f1bcdb (use SendMessage to continue)\n{usage}"
+    events = _read(
+        asks(1, "t1", "Agent", {"prompt": "a"}, isSidechain=True, agentId="one"),
+        answers(9, "t1", [{"type": "text", "text": "Done."}, {"type": "text", "text": report}], isSidechain=True),
+        agent="one",
+    )
+    assert [event.child for event in events if isinstance(event, AgentStart)] == ["a8f1bcdb"]
+    [end] = [event for event in events if isinstance(event, AgentEnd)]
+    assert (end.child, end.tokens, end.tool_uses, end.duration) == ("a8f1bcdb", 2025, 2, 0.337)
+
+
 def test_an_agent_in_the_background_ends_with_its_notice() -> None:
     """Told in the queue and again in a user line, it ends once."""
     notice = "<task-notification>\n<task-id>bg</task-id>\n<status>failed</status>"

@@ -250,6 +250,13 @@ def test_a_turn_whose_usage_grok_calls_incomplete_has_no_known_price(sign: str) 
     assert (turn.input_tokens, turn.output_tokens, turn.cost) == (100, 20, None)
 
 
+def test_the_known_part_of_an_incomplete_cost_of_grok_is_counted() -> None:
+    """The sum is then a minimum: a price that is known, and a turn whose own is not."""
+    usage = {"inputTokens": 100, "outputTokens": 20, "costUsdTicks": 5_000_000_000, "usageIsIncomplete": True}
+    turns = feed(GrokReader(new_kit()), [grok_line(1, "turn_completed", own=True, usage=usage)])[1:]
+    assert [turn.cost for turn in turns if isinstance(turn, Turn)] == [0.5, None]
+
+
 def test_a_chat_history_of_grok_tells_no_tokens() -> None:
     [start, *_] = feed(GrokReader(new_kit()), [{"type": "user", "content": "Fix it.", "prompt_index": 0}])
     assert isinstance(start, SessionStart)
