@@ -93,11 +93,12 @@ class Registry:
         return words
 
     def starting_lines(self, session: str) -> list[tuple[str, str]]:
-        """Return the lines that extensions offer to a starting agent, each with its extension."""
+        """Return what extensions offer to a starting agent, each with its extension; it is said in one sentence."""
         lines: list[tuple[str, str]] = []
         for one, run in self._hooks["before_agent_start"]:
             try:
-                lines += [(one.name, safe(str.strip(line))) for line in (*run(session),)[:_LINES]]
+                words = " ".join([safe(str.strip(line)) for line in (*run(session),)[:_LINES]])
+                lines += [(one.name, words)] if words else []
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, "before_agent_start", fault)
         return lines

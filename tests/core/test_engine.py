@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.governor import Verdict
+from core.engine.mind.fabric import ThinkingEnded
 from core.engine.society.engine import Engine
 from core.errors import StateError
-from core.events import Event, ToolUse
+from core.events import Event, Prompt, SessionEnd, ToolUse, Turn
 from core.settings import Settings
 from tests.core.strategies import events
 
@@ -29,6 +30,19 @@ def run(stream: list[Event], engine: Engine | None = None) -> Engine:
     for event in stream:
         engine.step(event)
     return engine
+
+
+def test_the_work_on_a_prompt_ends_with_the_agents_last_turn_and_is_reported_once() -> None:
+    last_turn = Turn(at=20.0, stop="end_turn")
+    engine = run([Prompt(at=0.0, characters=9), Turn(at=5.0, stop="tool_use"), last_turn, SessionEnd(at=900.0)])
+    endings = [event for _, event in engine.mind.heart.fabric.replay() if type(event) is ThinkingEnded]
+    assert [(event.at, event.duration, event.turns) for event in endings] == [(20.0, 20.0, 2)]
+
+
+def test_work_that_a_prompt_cuts_off_does_not_last_until_the_prompt() -> None:
+    engine = run([Prompt(at=0.0, characters=9), Turn(at=5.0, stop="tool_use"), Prompt(at=900.0, characters=9)])
+    endings = [event for _, event in engine.mind.heart.fabric.replay() if type(event) is ThinkingEnded]
+    assert [(event.at, event.duration, event.turns) for event in endings] == [(900.0, 5.0, 1)]
 
 
 @settings(max_examples=60)

@@ -396,7 +396,7 @@ class ThinkingEnded(NamedTuple):
 
     at: float
     invocation: int
-    duration: float
+    duration: float  # From the prompt to the agent's last turn or call.
     turns: int
     cost: float
 

@@ -60,7 +60,7 @@ class Mind(Stateful):
         inner("_wakeups"),
         inner("heart"),
         "_turns",
-        grouped("asked", "_asked_at", "_asked_turns", "_asked_cost", "_invocation"),
+        grouped("asked", "_asked_at", "_worked_at", "_asked_turns", "_asked_cost", "_invocation"),
     )
 
     def __init__(
@@ -71,7 +71,8 @@ class Mind(Stateful):
         self._wakeups = Wakeups(settings.wakeups, wakeups)
         self.heart = Heart(settings, seed, agent)
         self._turns = 0
-        self._asked_at: float | None = None
+        self._asked_at: float | None = None  # When the person asked; None once the work on it is over.
+        self._worked_at = 0.0  # When the agent last did something about it.
         self._asked_turns = 0
         self._asked_cost = 0.0
         self._invocation = 0
@@ -139,6 +140,7 @@ class Mind(Stateful):
 
     def _tool_use(self, event: ToolUse) -> Stimuli:
         heart = self.heart
+        self._worked_at = event.at
         heart.mood.tool_use(event)
         heart.metrics.tool_use(event)
         heart.forecast.update(event)
@@ -150,6 +152,7 @@ class Mind(Stateful):
 
     def _turn(self, event: Turn) -> Stimuli:
         heart = self.heart
+        self._worked_at = event.at
         heart.mood.events += 1
         started = heart.metrics.turn(event)
         tiers, model, cost = heart.tiers, event.model, event.cost
@@ -196,13 +199,21 @@ class Mind(Stateful):
 
     def _prompt(self, event: Prompt) -> None:
         heart, at = self.heart, event.at
-        if self._asked_at is not None:
-            heart.emit(ThinkingEnded(at, self._invocation, at - self._asked_at, self._asked_turns, self._asked_cost))
+        self.end_thinking()
         self._asked_at = None if event.interrupt else at
+        self._worked_at = at
         self._asked_turns, self._asked_cost = 0, 0.0
         if not event.interrupt:
             self._invocation += 1
             heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model, self._invocation))
+
+    def end_thinking(self) -> None:
+        """The work on the last prompt is over, unless that was reported before."""
+        asked, heart = self._asked_at, self.heart
+        if asked is not None:
+            self._asked_at = None
+            duration = max(0.0, self._worked_at - asked)
+            heart.emit(ThinkingEnded(heart.at, self._invocation, duration, self._asked_turns, self._asked_cost))
 
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart

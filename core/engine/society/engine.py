@@ -202,7 +202,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 11
+    VERSION = 12
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",
@@ -255,6 +255,8 @@ class Engine(Stateful):
             self.mind.report("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
+        if self.response.ended:
+            self.mind.end_thinking()
         for episode in reaction.told:
             if episode.fate == "expired":
                 self.mind.report("deadline")
