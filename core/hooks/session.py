@@ -395,7 +395,7 @@ class HookedSession:
                 targets = tuple(map(redact_name, event.targets))
                 self._failures.append((event.at, targets, redact_name(event.program or event.tool)))
         if event.agent == MAIN:
-            words = [one.intervention for one in step.reaction.told if one.fate == "delivered"]
+            words = [one.intervention for one in step.reaction.interventions if one.fate == "delivered"]
             self._due.extend((self._acts, _redacted(word._replace(window=None))) for word in words)
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"

@@ -370,7 +370,7 @@ class Driver:
         if self.timeline is None:
             change.apply_to(self.society)
         else:
-            self.timeline.tell(reports, changed)
+            self.timeline.add_reports(reports, changed)
         self._keep_change(change)
 
     def pending_events(self) -> tuple[Event, ...]:

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from core.engine.response.advice import sentence_print
-from core.engine.response.interventions import ToldIntervention
+from core.engine.response.interventions import PastIntervention
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import Event, ToolUse
@@ -39,10 +39,10 @@ class AdviceOutcome(NamedTuple):
 
 
 class _Open:
-    __slots__ = ("acts", "again", "told", "trouble")
+    __slots__ = ("acts", "again", "trouble", "word")
 
-    def __init__(self, word: ToldIntervention, trouble: ToolUse | None) -> None:
-        self.told = word
+    def __init__(self, word: PastIntervention, trouble: ToolUse | None) -> None:
+        self.word = word
         self.trouble = trouble
         self.acts = 0
         self.again = False
@@ -65,13 +65,13 @@ class AdviceFollower:
         if isinstance(event, ToolUse) and event.outcome != "pending":
             self._act(event)
             self._last[agent] = event
-        for word in step.reaction.told:
-            if word.fate == "said":
+        for word in step.reaction.interventions:
+            if word.fate == "reached":
                 call = getattr(event, "call", 0)
                 self._said[word.intervention.number] = self._sentences.get(call, ("", ""))
                 opened = self._open.get(agent, [])
-                self._open[agent] = [one for one in opened if one.told[0] != word.intervention]
-            if word.fate in ("said", "delivered"):
+                self._open[agent] = [one for one in opened if one.word[0] != word.intervention]
+            if word.fate in ("reached", "delivered"):
                 self._open.setdefault(agent, []).append(_Open(word, self._last.get(agent)))
 
     def _act(self, use: ToolUse) -> None:
@@ -85,14 +85,14 @@ class AdviceFollower:
         self._open[use.agent] = [one for one in opened if not one.again and one.acts < self._within]
 
     def _moment(self, one: _Open) -> AdviceMoment:
-        intervention = one.told.intervention
-        rule, sentence = self._said.get(intervention.number, ("", "")) if one.told.fate == "said" else ("", "")
+        intervention = one.word.intervention
+        rule, sentence = self._said.get(intervention.number, ("", "")) if one.word.fate == "reached" else ("", "")
         agent = one.trouble.agent if one.trouble is not None else ""
         return AdviceMoment(
-            one.told.at,
+            one.word.at,
             agent,
             intervention.sender if intervention.sender != "elsewhere" else rule or intervention.sender,
-            one.told.fate == "said",
+            one.word.fate == "reached",
             sentence or intervention.message,
             one.acts,
             one.again,
@@ -111,18 +111,18 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
     return use.outcome != "success" or use.result == trouble.result
 
 
-def moments_until(words: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int) -> list[AdviceMoment]:
+def moments_until(words: Iterable[PastIntervention], calls: Sequence[ToolUse], within: int) -> list[AdviceMoment]:
     """Return the moments known at one place of a recording, from its advice and one agent's calls."""
     times = [call.at for call in calls]
     moments = []
     for one in words:
-        if one.fate not in ("said", "delivered"):
+        if one.fate not in ("reached", "delivered"):
             continue
         place = bisect_right(times, one.at)
         trouble = calls[place - 1] if place else None
         after = calls[place : place + within]
         again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
-        intervention, was_said = one.intervention, one.fate == "said"
+        intervention, was_said = one.intervention, one.fate == "reached"
         acts = again or len(after)
         moments.append(AdviceMoment(one.at, "", intervention.sender, was_said, intervention.message, acts, bool(again)))
     return moments

@@ -110,7 +110,7 @@ class InitialState(NamedTuple):
             self.remind(society)
             if self.affect is not None:
                 main.affect.resume(self.affect)
-            society.hear(self.neighbours)
+            society.receive_reports(self.neighbours)
         return society
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:

@@ -119,7 +119,7 @@ class Cache:
         for change in later:
             name.update(b"later %d\n" % change.after + canonical(change.settings, _NOT_MODELLED))
             if change.news:
-                name.update(msgspec.msgpack.encode((change.heard, change.changed)))
+                name.update(msgspec.msgpack.encode((change.reports, change.changed)))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:

@@ -53,7 +53,7 @@ def pack_change(change: SettingsChange) -> bytes:
     """Return a later change as canonical bytes."""
     content = {"version": VERSION, "settings": modelled(change.settings)}
     if change.news:
-        content["heard"] = to_builtins(change.heard)
+        content["heard"] = to_builtins(change.reports)
         content["changed"] = to_builtins(change.changed)
     return cbor2.dumps(content, canonical=True)
 

@@ -47,17 +47,17 @@ class SettingsChange(NamedTuple):
 
     after: int  # Events before it.
     settings: Settings
-    heard: tuple[Neighbour, ...] = ()
+    reports: tuple[Neighbour, ...] = ()
     changed: tuple[tuple[str, float], ...] = ()  # Files that changed on disk, and when.
 
     @property
     def news(self) -> bool:
         """Something was found out beside the log."""
-        return bool(self.heard or self.changed)
+        return bool(self.reports or self.changed)
 
     def apply_to(self, society: Society) -> None:
         """Apply it to minds; a mind that has it already does not change."""
-        society.hear(self.heard)
+        society.receive_reports(self.reports)
         society.see_changed(self.changed)
 
 
@@ -144,7 +144,7 @@ class Timeline:
         while self._later and self._later[0].after <= len(self.events):
             change = self._later.popleft()
             self._apply(change.settings)
-            self._tell(change)
+            self._add_change(change)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Record many events."""
@@ -170,12 +170,12 @@ class Timeline:
         self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
-    def tell(self, reports: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
-        """Let the minds know what was found out beside the log; a replay does at the same event."""
+    def add_reports(self, reports: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
+        """Give the minds what was found out beside the log; a replay does at the same event."""
         self._later.clear()
-        self._tell(SettingsChange(len(self.events), self.settings, reports, changed))
+        self._add_change(SettingsChange(len(self.events), self.settings, reports, changed))
 
-    def _tell(self, change: SettingsChange) -> None:
+    def _add_change(self, change: SettingsChange) -> None:
         if change.news:
             self.changes.append(change._replace(after=len(self.events), settings=self.settings))
             change.apply_to(self.society)

@@ -23,10 +23,10 @@ GOOD = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, Fals
 @pytest.mark.parametrize(("again", "heard"), [(9.0, 10.0), (10.0, 10.0), (11.0, 11.0)])
 def test_a_report_of_another_session_is_taken_in_once(again: float, heard: float) -> None:
     society = Society(Settings())
-    society.hear([Neighbour("other", 10.0, CALM)])
+    society.receive_reports([Neighbour("other", 10.0, CALM)])
     society.step(spell("e")[0])
     once = society.dump()
-    society.hear([Neighbour("other", again, CALM)])
+    society.receive_reports([Neighbour("other", again, CALM)])
     assert society.neighbours == (("other", heard),)
     assert (society.dump() == once) is (again <= 10.0)
 
@@ -34,7 +34,7 @@ def test_a_report_of_another_session_is_taken_in_once(again: float, heard: float
 @pytest.mark.parametrize(("sessions", "first"), [(_NEIGHBOURS, "0"), (_NEIGHBOURS + 1, "1")])
 def test_so_many_other_sessions_are_remembered(sessions: int, first: str) -> None:
     society = Society(Settings())
-    society.hear([Neighbour(str(number), 1.0, CALM) for number in range(sessions)])
+    society.receive_reports([Neighbour(str(number), 1.0, CALM) for number in range(sessions)])
     assert len(society.neighbours) == _NEIGHBOURS
     assert society.neighbours[0][0] == first
 

@@ -141,7 +141,7 @@ SEEN: dict[StimulusKind, type[MomentEvent]] = {
 
 
 class SessionBegan(NamedTuple):
-    """An agent's log began."""
+    """An agent's log starts."""
 
     at: float
     session: str
@@ -280,7 +280,7 @@ class SubAgentStarted(NamedTuple):
 
 
 class SubAgentEnded(NamedTuple):
-    """A sub-agent reported back."""
+    """A sub-agent ended."""
 
     at: float
     child: str
@@ -318,8 +318,8 @@ class CheckpointAsked(NamedTuple):
     name: str
 
 
-class InterventionTold(NamedTuple):
-    """A message reached its moment."""
+class InterventionEnded(NamedTuple):
+    """A message for the agent was delivered, reached it, or expired."""
 
     at: float
     rule: str
@@ -359,7 +359,7 @@ SessionEvent: TypeAlias = (
     | LoopFound
     | PersonAsked
     | CheckpointAsked
-    | InterventionTold
+    | InterventionEnded
     | AdviceGiven
 )
 
@@ -392,7 +392,7 @@ class ThinkingStarted(NamedTuple):
 
 
 class ThinkingEnded(NamedTuple):
-    """The work on a prompt ended."""
+    """The work on a prompt ended: the agent ended its turn, or another prompt came."""
 
     at: float
     invocation: int
@@ -410,7 +410,7 @@ class TurnStarted(NamedTuple):
 
 
 class TurnEnded(NamedTuple):
-    """The model answered once."""
+    """The model answered."""
 
     at: float
     turn: int

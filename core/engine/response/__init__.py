@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.engine.response.actions import CheckpointRequest
-from core.engine.response.interventions import Intervention, ToldIntervention
+from core.engine.response.interventions import Intervention, PastIntervention
 from core.engine.response.learned import Learned, learn
 from core.engine.response.loops import Loop
 from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
@@ -21,7 +21,7 @@ __all__ = [
     "CheckpointRequest",
     "Candidate",
     "Intervention",
-    "ToldIntervention",
+    "PastIntervention",
     "Loop",
     "RuleSet",
     "add_rules",

@@ -67,11 +67,11 @@ class HotMemo:
 
 
 # Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others.
-Fate = Literal["delivered", "said", "expired", "displaced"]
+Fate = Literal["delivered", "reached", "expired", "displaced"]
 _ELSEWHERE = "elsewhere"  # Who sent a sentence that nothing here asked for: other settings, or the person.
 
 
-_LOOKED_BACK = 8  # Words told last that an echo in the log may belong to.
+_LOOKED_BACK = 8  # Latest interventions that an echo in the log may belong to.
 
 
 class Intervention(NamedTuple):
@@ -90,7 +90,7 @@ class Intervention(NamedTuple):
     state: AgentState  # The agent's when it was asked for.
 
 
-class ToldIntervention(NamedTuple):
+class PastIntervention(NamedTuple):
     """An intervention as an episode: what was said, its fate, and how the agent was before and after."""
 
     intervention: Intervention
@@ -105,7 +105,7 @@ class QueueReading(Value, frozen=True):
     """The waiting and the past interventions."""
 
     waiting: tuple[Intervention, ...]
-    told: tuple[ToldIntervention, ...]  # Oldest first.
+    past: tuple[PastIntervention, ...]  # Oldest first.
     count: int  # Asked for so far.
 
 
@@ -113,8 +113,8 @@ def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([tuple(value) for value in values])
 
 
-def _told_intervention(intervention: Sequence[Any], *episode: Any) -> ToldIntervention:
-    return ToldIntervention(Intervention(*intervention), *episode)
+def _past_intervention(intervention: Sequence[Any], *episode: Any) -> PastIntervention:
+    return PastIntervention(Intervention(*intervention), *episode)
 
 
 class InterventionQueue(Stateful):
@@ -127,7 +127,7 @@ class InterventionQueue(Stateful):
     STATE = (
         "_number",
         custom("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
-        tuple_queue("_told", _told_intervention),
+        tuple_queue("_past", _past_intervention),
         custom("open", _rows, lambda rows: [list(row) for row in rows]),
     )
 
@@ -135,7 +135,7 @@ class InterventionQueue(Stateful):
         self._size = settings.size
         self._deadline = settings.deadline
         self._follow = settings.follow
-        self._told: deque[ToldIntervention] = deque(maxlen=settings.kept)
+        self._past: deque[PastIntervention] = deque(maxlen=settings.kept)
         self.open: list[list[int]] = []  # Of words just said, the number and the acts until their effect is noted.
         self._number = 0
         self.waiting: list[Intervention] = []
@@ -165,7 +165,7 @@ class InterventionQueue(Stateful):
             self._end(self.waiting.pop(), "displaced", at, trouble)
         return intervention
 
-    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[ToldIntervention, ...]:
+    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[PastIntervention, ...]:
         """Take out what is due: past its deadline, meant for this window, or too urgent for one.
 
         What was asked for at this very event waits for the next.
@@ -177,27 +177,27 @@ class InterventionQueue(Stateful):
         self.waiting = [one for one in self.waiting if one.number not in numbers]
         return tuple(self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due)
 
-    def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
+    def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> PastIntervention:
         """Record that a sentence reached the agent: the one that waits or was due, else one from elsewhere."""
         for one in self.waiting:
             if sentence_print(one.message) == call:
                 self.waiting.remove(one)
-                return self._end(one, "said", at, trouble)
-        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _LOOKED_BACK), -1):
-            episode = self._told[place]
+                return self._end(one, "reached", at, trouble)
+        for place in range(len(self._past) - 1, max(-1, len(self._past) - 1 - _LOOKED_BACK), -1):
+            episode = self._past[place]
             if episode.fate == "delivered" and sentence_print(episode.intervention.message) == call:
-                self._told[place] = episode = episode._replace(fate="said", at=at)
+                self._past[place] = episode = episode._replace(fate="reached", at=at)
                 return episode
         self._number += 1
         intervention = Intervention(
             self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._deadline, state
         )
-        return self._end(intervention, "said", at, trouble)
+        return self._end(intervention, "reached", at, trouble)
 
-    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> ToldIntervention:
-        episode = ToldIntervention(one, fate, at, trouble, None, None)
-        self._told.append(episode)
-        if fate in ("delivered", "said"):
+    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> PastIntervention:
+        episode = PastIntervention(one, fate, at, trouble, None, None)
+        self._past.append(episode)
+        if fate in ("delivered", "reached"):
             self.open.append([one.number, self._follow])
         return episode
 
@@ -209,9 +209,9 @@ class InterventionQueue(Stateful):
             return
         ripe = {number for number, left in self.open if left <= 0}
         self.open = [entry for entry in self.open if entry[1] > 0]
-        for place, episode in enumerate(self._told):
+        for place, episode in enumerate(self._past):
             if episode.intervention.number in ripe:
-                self._told[place] = episode._replace(after_state=state, after_trouble=trouble)
+                self._past[place] = episode._replace(after_state=state, after_trouble=trouble)
 
     def read(self) -> QueueReading:
-        return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)
+        return QueueReading(waiting=tuple(self.waiting), past=tuple(self._past), count=self._number)

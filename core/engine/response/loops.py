@@ -53,7 +53,7 @@ class LoopReading(Value, frozen=True):
     """All detectors, for the screen."""
 
     current: Loop | None
-    told: int
+    alarms: int
     detectors: tuple[DetectorReading, ...]
 
 
@@ -616,7 +616,7 @@ class LoopDetector(Stateful):
             part = self._parts.get(name)
             count, limit = (part.count, part.limit) if part is not None else (0, 0)
             readings.append(DetectorReading(name=name, enabled=part is not None, count=count, limit=limit))
-        return LoopReading(current=self.current, told=self._times, detectors=tuple(readings))
+        return LoopReading(current=self.current, alarms=self._times, detectors=tuple(readings))
 
     @property
     def parts(self) -> dict[str, Any]:

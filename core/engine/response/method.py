@@ -114,7 +114,7 @@ class Action(Group):
     """A method's message, and its audience."""
 
     say: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
-    # What the agent is told, as a fact, where that differs from what the person is.
+    # The sentence for the agent, as a fact, if it differs from the one for the person.
     tell: Annotated[str, Spec(max_length=300, after=_sentence)] = ""
     kind: NoticeKind = "risk"
     limit: Annotated[int | None, Spec(ge=1, le=50)] = None

@@ -91,7 +91,7 @@ class _Fit(NamedTuple):
 
 @cache
 def _words() -> dict[str, dict[str, str]]:
-    """How each count is told, and whether it speaks against a run or for it."""
+    """How each count is worded, and whether it speaks against a run or for it."""
     return tomllib.loads(OUTLOOK_WORDS.decode())
 
 

@@ -12,7 +12,7 @@ from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona, distribution
 from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Scene, advised_delegate
-from core.engine.response.interventions import HotMemo, Intervention, InterventionQueue, MemoLine, ToldIntervention
+from core.engine.response.interventions import HotMemo, Intervention, InterventionQueue, MemoLine, PastIntervention
 from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
 from core.engine.response.method import CUE_OF, Cue, Deliver, Method, Window, fill
@@ -154,7 +154,7 @@ class Response(Stateful):
         if type(event) is Advice:
             frustration = percept.axes[_FRUSTRATION]
             episode = self.queue.record_said(event.call, percept.at, percept.state, frustration)
-            return QUIET._replace(told=(episode,))
+            return QUIET._replace(interventions=(episode,))
         delivered = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
@@ -181,7 +181,7 @@ class Response(Stateful):
         elif self._ends(event):
             self._ended = True
             reaction = self._done(event)
-        return reaction._replace(told=delivered) if delivered else reaction
+        return reaction._replace(interventions=delivered) if delivered else reaction
 
     def _watch_means(self, thought: Thought) -> None:
         """Keep what an answer says of means that run out, until the next act."""
@@ -317,7 +317,7 @@ class Response(Stateful):
         """Queue a sentence of the person's own; `cancel` stops what the agent is about to do."""
         return self.queue.push(_CANCEL if cancel else _PERSON, message, "person", at, "idle", 0.0)
 
-    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[ToldIntervention, ...]:
+    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[PastIntervention, ...]:
         windows: list[Window] = []
         if type(event) is Turn or type(event) is Prompt:
             windows.append("decide")

@@ -25,7 +25,7 @@ from core.engine.mind.fabric import (
     GovernorChanged,
     GovernorEpisodeBegan,
     GovernorHalted,
-    InterventionTold,
+    InterventionEnded,
     LoopFound,
     MethodFired,
     PatternChanged,
@@ -166,8 +166,8 @@ class Changes(Stateful):
                 emit(PersonAsked(at, notice.rule))
         for checkpoint in reaction.checkpoints:
             emit(CheckpointAsked(at, checkpoint.name))
-        for episode in reaction.told:
-            emit(InterventionTold(at, episode.intervention.sender, episode.fate))
+        for episode in reaction.interventions:
+            emit(InterventionEnded(at, episode.intervention.sender, episode.fate))
 
 
 class Step(StepValue, frozen=True, gc=False):
@@ -257,10 +257,10 @@ class Engine(Stateful):
         reaction = self.response.step(event, percept, thought, verdict, mood)
         if self.response.ended:
             self.mind.end_thinking()
-        for episode in reaction.told:
+        for episode in reaction.interventions:
             if episode.fate == "expired":
                 self.mind.report("deadline")
-            elif episode.fate == "said":
+            elif episode.fate == "reached":
                 self.mind.heart.episodes.advise(episode.intervention.sender)
         self._changes.step(
             self.mind.heart.fabric, event, percept, verdict, mood, reaction, self.affect, self.receptor.heatmap.size

@@ -306,12 +306,12 @@ class Society(Stateful):
     agents touch the same file, and every few events.
     """
 
-    VERSION = 2
+    VERSION = 3
     NAMED = True
     STATE = (
         "_count",
         KeptField("forgotten", "self._agents.forgotten", "self._agents.forgotten = {value}"),
-        mapped("_heard"),
+        mapped("_last_reports"),
         _of_agents("members", SessionAgents.dump_awake, SessionAgents.load_awake),
         KeptField("finished", "tuple(self._agents.finished)", "self._agents.finished = dict.fromkeys({value})"),
         _of_agents("summaries", SessionAgents.dump_summaries, SessionAgents.load_summaries),
@@ -337,7 +337,7 @@ class Society(Stateful):
         self._every = affect.contagion.every
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
-        self._heard: dict[str, float] = {}  # Other sessions in the same folder, and when each last reported.
+        self._last_reports: dict[str, float] = {}  # Other sessions in the same folder, and when each last reported.
         self._count = 0
         self._agents.join(MAIN, 0)
 
@@ -381,21 +381,21 @@ class Society(Stateful):
     @property
     def neighbours(self) -> tuple[tuple[str, float], ...]:
         """Other sessions in the same folder that were heard of, and when each last reported."""
-        return tuple(self._heard.items())
+        return tuple(self._last_reports.items())
 
-    def hear(self, neighbours: Iterable[Neighbour]) -> None:
+    def receive_reports(self, neighbours: Iterable[Neighbour]) -> None:
         """Take in what other sessions in the same folder report, each report once.
 
         It draws the main agent's attention with its next event, and policy bounds what of it is felt.
         """
         engine = self.engine()
         for one in neighbours:
-            if self._heard.get(one.session, -inf) >= one.at:
+            if self._last_reports.get(one.session, -inf) >= one.at:
                 continue
-            self._heard.pop(one.session, None)
-            self._heard[one.session] = one.at
-            if len(self._heard) > _NEIGHBOURS:
-                del self._heard[next(iter(self._heard))]
+            self._last_reports.pop(one.session, None)
+            self._last_reports[one.session] = one.at
+            if len(self._last_reports) > _NEIGHBOURS:
+                del self._last_reports[next(iter(self._last_reports))]
             urgency = 1.0 if one.outcome == "failure" else max(map(abs, one.deviations), default=0.0)
             engine.mind.report("peer", urgency)
             emission = Emission(one.deviations, NO_PARTNER)

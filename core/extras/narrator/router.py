@@ -214,7 +214,7 @@ class Router:
         tokens = spend.tokens / self._narrator.tokens if self._narrator.tokens else 1.0
         return max(money, tokens)
 
-    def tell(
+    def write(
         self, purpose: Purpose, facts: Sequence[Fact], frame: Frame, template: Sequence[Claim], most: Tier = "T2"
     ) -> Told:
         """Write prose from facts; by the template if no model is on, allowed or fit."""
@@ -404,13 +404,13 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
 def tell_recap(router: Router, timeline: Timeline, start: int, stop: int, most: Tier = "T2") -> Told:
     """Say what happened between two places."""
     facts = stretch_facts(timeline, start, stop)
-    return router.tell("recap", facts, timeline.at(stop), told_recap(facts), most)
+    return router.write("recap", facts, timeline.at(stop), told_recap(facts), most)
 
 
 def tell_why(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
     """Why the session is stuck at a place, or that it is not."""
     facts = stuck_facts(timeline, stop)
-    return router.tell("why", facts, timeline.at(stop), told_why(facts), most)
+    return router.write("why", facts, timeline.at(stop), told_why(facts), most)
 
 
 def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
@@ -418,7 +418,7 @@ def tell_episodes(router: Router, timeline: Timeline, stop: int, most: Tier = "T
     episodes = timeline.society_at(stop).engine(MAIN).mind.heart.episodes.history[-20:]
     facts = [Fact(one.number, episode_name(one), "episode") for one in episodes]
     template = [Claim(fact.words, (fact.number,)) for fact in facts]
-    return router.tell("episode", facts, timeline.at(stop), template, most)
+    return router.write("episode", facts, timeline.at(stop), template, most)
 
 
 def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2") -> Told:
@@ -429,4 +429,4 @@ def tell_dream(router: Router, timeline: Timeline, stop: int, most: Tier = "T2")
         return Told((Claim("No dream so far.", ()),), "T0", "templates", "nothing to report")
     place = max(1, timeline.index_at(dreams[-1].at))
     words = dream_sentence(dreams[-1])
-    return router.tell("dream", [Fact(place, words, "dream")], frame, [Claim(words, (place,))], most)
+    return router.write("dream", [Fact(place, words, "dream")], frame, [Claim(words, (place,))], most)

@@ -150,7 +150,7 @@ def test_the_windows_count_subjective_time() -> None:
     assert play(loop(12), 120)[-1].state == "stuck", "two minutes between acts are not stagnation"
 
 
-def test_a_turn_to_trial_and_error_is_felt_and_said() -> None:
+def test_a_turn_to_trial_and_error_raises_frustration_and_is_explained() -> None:
     said = []
     engine = Engine(Settings())
     look = [read(number) if number % 5 else run(passes=True, command="git log") for number in range(45)]

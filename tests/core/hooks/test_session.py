@@ -113,8 +113,8 @@ def test_a_loop_becomes_one_sentence() -> None:
             said.append((number, advised))
     assert [advised.rule for _, advised in said] == ["loop_alert"] and said[0][0] == 4
     assert said[0][1].sentence == "[nooscope] Seen from outside: python3 failed the same way 5 times."
-    told = one.society.engine(MAIN).response.queue.read().told
-    assert [one.fate for one in told if one.intervention.sender == "loop_alert"] == ["said"]
+    told = one.society.engine(MAIN).response.queue.read().past
+    assert [one.fate for one in told if one.intervention.sender == "loop_alert"] == ["reached"]
 
 
 def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_session_without_changes_says_so() -> None:
     assert "no settings were applied" in applied_lines([], 0.0)[0]
 
 
-def test_what_was_foreseen_stands_beside_what_came() -> None:
+def test_predictions_are_listed_beside_the_outcome() -> None:
     (change,) = applied_changes(recorded(change=400))
     assert (change.after, change.events) == (400, 200)
     assert change.settings == ("receptor.ambient.low 0.05", "receptor.ambient.offset.frustration 0.05")
@@ -51,7 +51,7 @@ def test_right_is_nearer_to_what_was_foreseen() -> None:
     assert not row._replace(before=1.0, foreseen=3.0, since=1.9).right
 
 
-def test_a_dreams_findings_are_taken_over_by_their_strength() -> None:
+def test_findings_of_a_dream_count_by_their_strength() -> None:
     branch = dream(recorded(), 3)
     branch.grow()
     every, none = findings(branch, 0.0)
@@ -64,7 +64,7 @@ def test_a_dreams_findings_are_taken_over_by_their_strength() -> None:
     assert "below the threshold" in dream_lines(branch, greatest + 0.01)[-1]
 
 
-def test_a_word_is_tried_before_it_is_said() -> None:
+def test_a_message_can_be_previewed() -> None:
     timeline = recorded()
     branch = pre_steer(timeline, "run the tests first " * 8, 300)
     branch.grow()

@@ -40,7 +40,7 @@ def watched(after: int) -> Timeline:
     """A recording that heard of a neighbour after so many events."""
     timeline = Timeline(Settings(), every=32)
     timeline.extend(STREAM[:after])
-    timeline.tell(NEWS, CHANGED)
+    timeline.add_reports(NEWS, CHANGED)
     timeline.extend(STREAM[after:])
     return timeline
 
@@ -74,13 +74,13 @@ def test_a_report_is_the_peer_stimulus_and_moves_affect_within_its_limits() -> N
     for event in STREAM[:100]:
         society.step(event)
     before = society.engine(MAIN).affect.deviations
-    society.hear(NEWS)
+    society.receive_reports(NEWS)
     moved = society.engine(MAIN).affect.deviations
     assert moved != before
     limits = [getattr(Settings().affect.fields, f.name).contagion_limit for f in society.frame().affect.fields]
     steps = [abs(a - b) for a, b in zip(moved, before, strict=True)]
     assert all(step <= limit for step, limit in zip(steps, limits, strict=True))
-    society.hear(NEWS)
+    society.receive_reports(NEWS)
     assert society.engine(MAIN).affect.deviations == moved
     thought = society.step(STREAM[100]).thought
     assert thought.stimulus is not None and thought.stimulus.cause == "peer"

@@ -59,7 +59,7 @@ def test_going_back_by_small_steps_takes_few_and_equals_a_replay(
     timeline = Timeline(Settings(), every=128)
     timeline.extend(stream[:150])
     timeline.apply(EAGER)
-    timeline.tell(changed=(("src/part1/module1.py", stream[150].at + 5),))
+    timeline.add_reports(changed=(("src/part1/module1.py", stream[150].at + 5),))
     timeline.extend(stream[150:])
     seen = [canonical(timeline.society_at(index)) for index in range(285)]
     steps = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from core.engine.response.interventions import Intervention, QueueReading, ToldIntervention
+from core.engine.response.interventions import Intervention, QueueReading, PastIntervention
 from core.engine.response.outlook import Direction, OutlookReading, Reason
 from core.engine.response.reaction import ResponseReading
 from core.live.status import Status
@@ -103,9 +103,9 @@ async def test_the_memo_word_for_word() -> None:
 async def test_what_waits_and_what_was_told_with_before_and_after() -> None:
     view = replace(view_at(recorded(), 600), at=110.0)
     told = (
-        ToldIntervention(word("first"), "delivered", view.start + 60.0, 0.7, "deep_work", 0.2),
-        ToldIntervention(word("second", 2), "delivered", view.start + 90.0, 0.6, None, None),
-        ToldIntervention(word("third", 3), "expired", view.start + 95.0, 0.5, None, None),
+        PastIntervention(word("first"), "delivered", view.start + 60.0, 0.7, "deep_work", 0.2),
+        PastIntervention(word("second", 2), "delivered", view.start + 90.0, 0.6, None, None),
+        PastIntervention(word("third", 3), "expired", view.start + 95.0, 0.5, None, None),
     )
     queue = QueueReading((word("next"),), told, 4)
     view = with_response(view, queue=queue)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.engine.response.interventions import CHARACTERS, Intervention, ToldIntervention
+from core.engine.response.interventions import CHARACTERS, Intervention, PastIntervention
 from core.engine.response.outlook import DIRECTION_WORDS, band_words
 from core.engine.response.scoring import Candidate
 from core.events import ToolUse
@@ -355,12 +355,12 @@ class ToldCard(Card):
     TALL: ClassVar[tuple[int, int]] = (12, 20)
 
     def brief(self, view: View, width: int) -> list[Line]:
-        messages = view.frame.response.queue.told
+        messages = view.frame.response.queue.past
         if not messages:
             return [[("no messages so far", "quiet")]]
         lines = self._counted(view, width)
         for one in [*reversed(messages)][: 40 if self.rich else 3]:
-            lines += self._told_lines(one, view, width)
+            lines += self._message_lines(one, view, width)
         return lines
 
     def _counted(self, view: View, width: int) -> list[Line]:
@@ -375,7 +375,7 @@ class ToldCard(Card):
             for event in events[first : view.index]
             if type(event) is ToolUse and event.agent == view.agent and event.outcome != "pending"
         ]
-        messages = [one for one in view.frame.response.queue.told if calls and one.at >= calls[0].at]
+        messages = [one for one in view.frame.response.queue.past if calls and one.at >= calls[0].at]
         moments = moments_until(messages, calls, within)
         counts = [outcome_counts(moments, spoken_of, within) for spoken_of in (True, False)]
         words = [
@@ -388,7 +388,7 @@ class ToldCard(Card):
         text = f"same problem again within {within} actions: {'; '.join(words)}{few}"
         return sentence_lines(text, width, "strong") if words else []
 
-    def _told_lines(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
+    def _message_lines(self, one: PastIntervention, view: View, width: int) -> list[Line]:
         fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
         lines: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]

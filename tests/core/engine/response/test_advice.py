@@ -102,11 +102,11 @@ def queue() -> InterventionQueue:
 def test_what_reached_the_agent_is_known_by_its_fingerprint() -> None:
     waiting = queue()
     told = waiting.record_said(said_event("[nooscope] npm failed", 2.0).call, 2.0, "stuck", 0.5)
-    assert (told.fate, told.intervention.sender, waiting.waiting) == ("said", "loop_alert", [])
+    assert (told.fate, told.intervention.sender, waiting.waiting) == ("reached", "loop_alert", [])
     due = queue()
     due.drain(2.0, (), 0.5)
     told = due.record_said(sentence_print("npm failed"), 2.5, "stuck", 0.5)
-    assert [one.fate for one in due.read().told] == ["said"] and told.at == 2.5
+    assert [one.fate for one in due.read().past] == ["reached"] and told.at == 2.5
     other = queue()
     told = other.record_said(7, 2.0, "stuck", 0.5)
     assert told.intervention.sender == "elsewhere" and len(other.waiting) == 1

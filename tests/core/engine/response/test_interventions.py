@@ -68,7 +68,7 @@ def test_where_all_places_are_taken_the_least_urgent_newest_gives_way() -> None:
     for priority in (50, 60, 50, 70, 80):
         push(made, priority=priority)
     assert numbers(made) == [5, 4, 2, 1]
-    (told,) = made.read().told
+    (told,) = made.read().past
     assert (told.intervention.number, told.fate) == (3, "displaced")
 
 
@@ -89,9 +89,9 @@ def test_an_episode_says_how_the_agent_was_after() -> None:
     made.drain(1.0, ["decide"], 0.7)
     made.follow("stuck", 0.6)
     made.follow("stuck", 0.5)
-    assert made.read().told[0].after_state is None
+    assert made.read().past[0].after_state is None
     made.follow("deep_work", 0.2)
-    (told,) = made.read().told
+    (told,) = made.read().past
     assert (told.intervention.state, told.trouble) == ("stuck", 0.7)
     assert (told.after_state, told.after_trouble) == ("deep_work", 0.2)
     assert not made.open
@@ -127,7 +127,7 @@ def test_nothing_is_lost_and_a_loaded_queue_goes_on(
         assert len(made.waiting) <= FIGURES.size
         reading = made.read()
         if reading.count <= FIGURES.kept:
-            assert len(reading.told) + len(reading.waiting) == reading.count
+            assert len(reading.past) + len(reading.waiting) == reading.count
     if cut < len(script):
         assert loaded.dump() == made.dump()
 

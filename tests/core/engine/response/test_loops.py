@@ -197,7 +197,7 @@ def test_the_reading_says_how_far_each_detector_is() -> None:
         detector.update(event)
     reading = detector.read()
     assert reading.current == detector.current is not None
-    assert reading.told == 1
+    assert reading.alarms == 1
     shown = {row.name: (row.enabled, row.count, row.limit) for row in reading.detectors}
     assert shown == {
         "repeat": (True, 6, 6),

@@ -79,9 +79,9 @@ def test_interventions_wait_for_their_windows() -> None:
     assert waiting == {"engram_probe_light": "decide"}
     turn = answer(1.0)
     seen = percept(1.0)
-    told = stage.act(seen, event=turn).told
+    told = stage.act(seen, event=turn).interventions
     assert [each.intervention.sender for each in told] == ["engram_probe_light"]
-    assert stage.response.queue.read().told[0].intervention.message.startswith("It was like this before")
+    assert stage.response.queue.read().past[0].intervention.message.startswith("It was like this before")
 
 
 def test_a_dream_opens_its_window() -> None:
@@ -89,7 +89,7 @@ def test_a_dream_opens_its_window() -> None:
     stage.act(percept(0.0, ("confidence_sustained", 0.3), state="deep_work"))
     assert [one.window for one in stage.response.queue.waiting] == ["dream"]
     compaction = Compaction(at=5.0, tokens_before=100, tokens_after=10)
-    told = stage.act(percept(5.0), event=compaction).told
+    told = stage.act(percept(5.0), event=compaction).interventions
     assert [each.fate for each in told] == ["delivered"]
 
 
@@ -105,7 +105,7 @@ def test_a_loop_speaks_even_in_flow_and_tells_what_goes_round() -> None:
             assert reaction.notices[0].kind == "risk"
     (told,) = loops
     assert told.cue == "loop" and "circles" in told.text
-    assert stage.response.queue.read().told[0].intervention.source == "risk"
+    assert stage.response.queue.read().past[0].intervention.source == "risk"
 
 
 def test_a_halt_of_the_governor_is_told() -> None:
@@ -176,7 +176,7 @@ def test_a_word_of_the_persons_own_is_queued_first() -> None:
     stage = Stage()
     stage.act(percept(0.0, ("frustration_spike", 0.4)))
     stage.response.steer("Stop and read the log.", 0.5)
-    told = stage.act(percept(1.0)).told
+    told = stage.act(percept(1.0)).interventions
     assert [each.intervention.sender for each in told] == ["person"]
 
 

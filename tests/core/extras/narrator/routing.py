@@ -55,7 +55,7 @@ class Bench:
             sleep=self.slept.append,
             key=lambda _: self.key,
         )
-        return router.tell(purpose, facts, self.frame, TEMPLATE)
+        return router.write(purpose, facts, self.frame, TEMPLATE)
 
 
 def by_template(told: Told) -> bool:
