@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from core.engine.percept import AgentState, Axis
 from core.engine.response.actions import CheckpointRequest, Delegate
-from core.engine.response.interventions import MemoLine, QueueReading, PastIntervention
+from core.engine.response.interventions import MemoLine, PastIntervention, QueueReading
 from core.engine.response.loops import Loop, LoopReading
 from core.engine.response.method import Cue, MethodType, Mode, NoticeKind
 from core.engine.response.outlook import OutlookReading
@@ -47,7 +47,9 @@ class Reaction(NamedTuple):
 
     fired: tuple[Firing, ...]
     notices: tuple[Notice, ...]
-    interventions: tuple[PastIntervention, ...]  # Those that were delivered, expired or reached the agent with this event.
+    interventions: tuple[
+        PastIntervention, ...
+    ]  # Those that were delivered, expired or reached the agent with this event.
     loop: Loop | None  # A loop recognised, or notably grown, with this event.
     checkpoints: tuple[CheckpointRequest, ...]
 

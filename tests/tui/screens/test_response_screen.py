@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from core.engine.response.interventions import Intervention, QueueReading, PastIntervention
+from core.engine.response.interventions import Intervention, PastIntervention, QueueReading
 from core.engine.response.outlook import Direction, OutlookReading, Reason
 from core.engine.response.reaction import ResponseReading
 from core.live.status import Status
