@@ -363,12 +363,14 @@ class QwenReader(TranscriptReader):
             answered.setdefault(called or next(iter(answered), ""), facts.get("resultDisplay"))
         for name, answer in answered.items():
             status = text(facts.get("status")) if name == called or not called else ""
-            result = _result(answer, status, facts.get("resultDisplay"))
+            result, advice = _result(answer, status, facts.get("resultDisplay"))
             use = self.calls.end(name, at, result, self.here(), line=self._line)
             if use is not None:
                 self.add(use)
                 if child := self._children.pop(use.id, ""):
                     self.add(agent_report(use, child))
+                if advice:
+                    self.add(said_event(advice, at, use.agent, self.here()))
 
     def _compaction(self, at: float, line: dict[str, Any]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))
@@ -381,10 +383,11 @@ class QwenReader(TranscriptReader):
         )
 
 
-def _result(response: Any, status: str, display: Any) -> Result:
+def _result(response: Any, status: str, display: Any) -> tuple[Result, str]:
+    """The result of a call, and the advice behind it."""
     failed = bool(table(response).get("error"))
-    output = words(response) or words(display)
-    return shell_result(output, "error" if failed and status not in ("success", "cancelled") else status)
+    output, advice = split_advice(words(response) or words(display))
+    return shell_result(output, "error" if failed and status not in ("success", "cancelled") else status), advice
 
 
 def qwen_files(path: Path) -> list[Companion]:

@@ -35,9 +35,14 @@ class HookCall(NamedTuple):
     interrupted: bool = False
     duration: float | None = None
     said: str = ""  # A prompt, a question or a reason.
-    unattended: bool = False  # Nobody is there whom the agent could ask.
+    permissions: str = ""  # The agent's permission mode; blank if it does not say.
     background: bool = False  # The turn ended, but sub-agents of it still run.
     compacted: bool = False  # The context was just compacted, and the model continues with what this hook returns.
+
+    @property
+    def unattended(self) -> bool:
+        """Whether its permission mode never asks the person."""
+        return self.permissions in ("bypassPermissions", "dontAsk", "yolo")
 
 
 class HookReply(NamedTuple):
@@ -88,7 +93,8 @@ def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
         verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
         answer = specific(call, permissionDecision=verdict, permissionDecisionReason=reply.reason)
         return {**answer, "continue": False, "stopReason": reply.reason} if reply.stop else answer
-    if call.moment == "before_tool" and reply.approved:
+    # An allow would also skip the check of the auto mode, and what another mode denies by itself.
+    if call.moment == "before_tool" and reply.approved and not (call.unattended or call.permissions == "auto"):
         return specific(call, permissionDecision="allow", permissionDecisionReason=reply.reason)
     if reply.context and call.name in _CLAUDE_SPOKEN_TO:
         return specific(call, additionalContext=reply.context)
@@ -102,6 +108,13 @@ def _claude_decision(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     if reply.verdict == "deny":
         return specific(call, decision={"behavior": "deny", "message": reply.reason})
     return None
+
+
+def answer_qwen(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """Return Qwen Code's answer; when it calls before a tool, its own prompt is over."""
+    if call.moment == "permission" or (call.moment == "before_tool" and reply.verdict):
+        return answer_claude(call, reply._replace(stop=False))
+    return specific(call, additionalContext=reply.context) if reply.context and call.moment == "batch" else None
 
 
 def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ from core.hooks.agent_replies import (
     answer_copilot,
     answer_gemini,
     answer_plugin,
+    answer_qwen,
 )
 from core.logs.log_files import open_log
 
@@ -60,7 +61,8 @@ class AgentHooks(NamedTuple):
     limits: str = ""  # What it cannot do.
     before: str = "PreToolUse"  # Its name of the event before a call.
     answers: str = ""  # How its own permission prompts are answered from here; blank if they cannot be.
-    answers_by_hook: bool = True  # Its hook waits beside its dialog; if not, prompts are answered by another way.
+    answers_by_hook: bool = True  # Its hook waits for the answer; if not, prompts are answered by another way.
+    hides_dialog: bool = False  # Its own dialog opens only when that hook is over.
 
 
 def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> HookCall | None:
@@ -88,7 +90,7 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
         interrupted=value.get("is_interrupt") is True,
         duration=milliseconds / 1000.0 if milliseconds else None,
         said=next((words for key in ("prompt", "message", "reason") if (words := text(value.get(key)))), ""),
-        unattended=value.get("permission_mode") in ("bypassPermissions", "dontAsk"),
+        permissions=text(value.get("permission_mode")),
         background=bool(value.get("background_tasks")),
         compacted=moment == "session_start" and value.get("source") == "compact",
     )
@@ -251,6 +253,33 @@ CODEX_HOOKS = AgentHooks(
 )
 
 
+_QWEN_PATIENT = 600_000  # Milliseconds a permission prompt may wait for an answer from here.
+
+
+def qwen_hook_file(to: Installing) -> HookFile:
+    """The person's settings, or the project's."""
+    path = (to.home if to.project is None else to.project) / ".qwen" / "settings.json"
+    waiting = {"PermissionRequest": _QWEN_PATIENT} if to.answer else {}
+    return HookFile(path, _entries(CLAUDE_MOMENTS, to, 2000, "PreToolUse", **waiting))
+
+
+def read_qwen_call(value: Mapping[str, Any]) -> HookCall | None:
+    """Read a call of Qwen Code; before every request after the first it submits an empty prompt."""
+    call = read_claude_call({**value, "tool_use_id": value.get("tool_call_id")})
+    return None if call is None or (call.moment == "prompt" and not call.said) else call
+
+
+QWEN_HOOKS = AgentHooks(
+    "qwen",
+    "qwen",
+    qwen_hook_file,
+    read_qwen_call,
+    answer_qwen,
+    answers="its own dialog opens only if you do not answer within response.guard.wait",
+    hides_dialog=True,
+)
+
+
 # Never AfterModel: it runs for every piece of an answer.
 GEMINI_MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
@@ -364,5 +393,6 @@ PI_HOOKS = AgentHooks(
 
 # Every agent whose hooks are known, by the name a person gives it.
 HOOKS: dict[str, AgentHooks] = {
-    hooks.name: hooks for hooks in (CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, COPILOT_HOOKS, OPENCODE_HOOKS, PI_HOOKS)
+    hooks.name: hooks
+    for hooks in (CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, QWEN_HOOKS, COPILOT_HOOKS, OPENCODE_HOOKS, PI_HOOKS)
 }

@@ -29,6 +29,7 @@ _UNANSWERED = {
     "down": ("unguarded", "it was not guarded: no nooscope was serving hooks"),
     "late": ("late", "nooscope did not answer in time, so the agent asked or denied"),
 }
+_RAN = "it ran: its own dialog was answered first"
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
@@ -189,6 +190,20 @@ class Guard:
             if waiting.question.late and waiting.asked == request:
                 del self._waiting[number]
 
+    def observe_end(self, call: HookCall, kind: Sorted) -> None:
+        """A call has run: a question about it that is late, or was denied too late, was settled in its own dialog."""
+        late = {one.asked: number for number, one in self._waiting.items() if one.question.late}
+        if not late and not self._denied:
+            return
+        request = as_asked(call, kind, self._settings)
+        denied = self._denied.pop((request.session, request.tool, request.hash), "")
+        number = late.get(request, 0)
+        self._waiting.pop(number, None)
+        if denied or number:
+            decision = self.safety.policy.decide(request, Standing())
+            with suppress(StoreError):
+                self._record("elsewhere", request, decision._replace(reason=_RAN), number)
+
     def forget(self, session: str) -> None:
         """A session is over: nothing of it waits any more, and nothing approved for it holds."""
         for number in [number for number, one in self._waiting.items() if one.asked.session == session]:
@@ -284,7 +299,8 @@ class _Pending(NamedTuple):
     question: PermitQuestion
     call: HookCall
     asked: Asked
-    rule: tuple[str, str, str]  # What an approval for the session covers: session, tool and kind of call.
+    # What an approval for the session covers: session, permission mode, tool and kind of call.
+    rule: tuple[str, str, str, str]
     reply: asyncio.Future[HookReply]
 
 
@@ -304,18 +320,22 @@ class Answers:
         self._pending: dict[int, _Pending] = {}
         # Prompts with a reply that was not fetched yet: an answer may come before the hook waits for it.
         self._over: dict[int, _Pending] = {}
-        self._rules: set[tuple[str, str, str]] = set()
+        self._denied: dict[int, _Pending] = {}  # Denied here, which its own dialog may have allowed just before.
+        self._rules: set[tuple[str, str, str, str]] = set()
 
     @property
     def questions(self) -> tuple[PermitQuestion, ...]:
         """Prompts that wait, the oldest first."""
         return tuple(one.question for one in self._pending.values())
 
-    def put(self, call: HookCall, kind: Sorted) -> HookReply | int:
-        """Put a prompt to the person: its number, or the reply if this kind was approved for the session."""
+    def put(self, call: HookCall, kind: Sorted, *, beside: bool = True) -> HookReply | int:
+        """Put a prompt to the person: its number, or the reply if this kind was approved for the session.
+
+        `beside` says whether the agent's own dialog is open meanwhile.
+        """
         request = as_asked(call, kind)
         tier, _ = self._policy.tier(request)
-        rule = (call.session, call.tool, approval_kind(request))
+        rule = (call.session, call.permissions, call.tool, approval_kind(request))
         number = self._next_number()
         choices = _asked_choices(call)
         question = PermitQuestion(
@@ -324,7 +344,7 @@ class Answers:
             call.session,
             call.tool,
             _words(call, request, choices),
-            "its own prompt is open too",
+            "its own prompt is open too" if beside else "its own prompt opens if you do not answer",
             kind="question" if choices else "plan" if call.tool == PLAN_TOOL else "permission",
             choices=choices,
         )
@@ -358,7 +378,11 @@ class Answers:
                 await asyncio.wait((pending.reply,), timeout=min(_LOOK, left))
                 left -= _LOOK
         self._over.pop(number, None)
-        return pending.call, pending.reply.result()
+        reply = pending.reply.result()
+        if reply is not SILENCE and is_gone():
+            self._note("elsewhere", pending, "its own dialog was answered first")
+            reply = SILENCE
+        return pending.call, reply
 
     def session_of(self, number: int) -> str:
         """The session of a prompt; blank if it is not known."""
@@ -374,6 +398,7 @@ class Answers:
         if choice == "deny":
             why = one_line(reason, 200) or "the person said no"
             self._record("denied", pending.asked, "", why, number, by)
+            _put_in(self._denied, number, pending)
             self._finish(number, HookReply(verdict="deny", reason=f"denied in nooscope: {why}"))
             return ""
         if question.choices and len(answers) != len(question.choices):
@@ -393,7 +418,15 @@ class Answers:
         return ""
 
     def observe(self, call: HookCall) -> None:
-        """Close the prompts that a later hook call proves to be over."""
+        """Close the prompts that a later hook call proves to be over, and record what ran although it was denied."""
+        for number, one in list(self._denied.items()):
+            mine = one.call
+            if (mine.session, mine.agent) == (call.session, call.agent):
+                same = (mine.tool, mine.arguments) == (call.tool, call.arguments)
+                if same and call.moment == "after_tool":
+                    self._note("elsewhere", one, _RAN)
+                if call.moment in _OVER or (same and call.moment in ("after_tool", "before_tool")):
+                    del self._denied[number]
         for number, one in list(self._pending.items()):
             mine = one.call
             if mine.session != call.session or (mine.agent != call.agent and call.moment != "session_end"):
@@ -418,9 +451,13 @@ class Answers:
             self._close(number, reason)
 
     def _close(self, number: int, reason: str, what: str = "elsewhere") -> None:
-        with suppress(StoreError):
-            self._record(what, self._pending[number].asked, "", reason, number)
+        self._note(what, self._pending[number], reason)
         self._finish(number, SILENCE)
+
+    def _note(self, what: str, pending: _Pending, reason: str) -> None:
+        """Write down what became of a prompt without an answer from here, if that is possible."""
+        with suppress(StoreError):
+            self._record(what, pending.asked, "", reason, pending.question.number)
 
     def _finish(self, number: int, reply: HookReply) -> None:
         pending = self._over[number] = self._pending.pop(number)

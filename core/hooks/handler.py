@@ -177,22 +177,16 @@ class IntakeHandler:
             self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
         self.answers.observe(call)
         self._catch_up_log(session)
-        reply: HookReply | int = SILENCE
-        reached = self._over_cap(session)
-        if mode == "guard" and call.moment == "before_tool":
-            reply = self._guarded(call, self._sorted(hooks, call), session)
-        elif mode == "guard" and call.moment == "prompt" and reached and self.caps.stops:
-            reply = HookReply(reason=f"nooscope: {reached}", stop=True)
-        elif mode != "observe" and (call.compacted or call.moment in ("batch", "after_tool", "prompt")):
-            reply = self._advise(hooks, session, call)
+        reply, wait = self._reply_to(hooks, session, call), ("wait", self.guard.wait)
         if call.moment == "session_end" and call.agent == MAIN:
             self.guard.forget(call.session)
-        wait = "wait", self.guard.wait
-        if answer and call.moment == "permission" and hooks.answers and hooks.answers_by_hook:
+        # A question of the agent's own whose dialog is hidden could only be allowed, not answered.
+        answerable = hooks.answers and hooks.answers_by_hook and not (hooks.hides_dialog and session.asks_itself(call))
+        if answer and call.moment == "permission" and answerable:
             kind = self._sorted(hooks, call)
             self.guard.drop_late(call, kind)
-            reply = self.answers.put(call, kind)
-            wait = "answer", self._patience(call.session)
+            reply = self.answers.put(call, kind, beside=not hooks.hides_dialog)
+            wait = "answer", self._patience(hooks, call.session)
             if not isinstance(reply, int):
                 self._answered(call, reply)
         self._notify()
@@ -201,14 +195,28 @@ class IntakeHandler:
             return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
         return _answer(hooks, call, reply)
 
-    def _patience(self, session: str) -> float:
+    def _reply_to(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply | int:
+        """The guard's decision or the advice that is due, or the number of the question for the person."""
+        reached = self._over_cap(session)
+        if session.mode == "guard":
+            if call.moment == "before_tool":
+                return self._guarded(call, self._sorted(hooks, call), session)
+            if call.moment == "prompt" and reached and self.caps.stops:
+                return HookReply(reason=f"nooscope: {reached}", stop=True)
+            if call.moment == "after_tool":
+                self.guard.observe_end(call, self._sorted(hooks, call))
+        if session.mode != "observe" and (call.compacted or call.moment in ("batch", "after_tool", "prompt")):
+            return self._advise(hooks, session, call)
+        return SILENCE
+
+    def _patience(self, hooks: AgentHooks, session: str) -> float:
         """Seconds a prompt waits for an answer from here; short if no dialog of its own is open beside it."""
         own = self.claude.get(session)
-        return PROMPT_WAIT if own is None or own.attended else self.guard.wait
+        return PROMPT_WAIT if not hooks.hides_dialog and (own is None or own.attended) else self.guard.wait
 
     async def _prompt_answer(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a permission prompt: it waits beside the agent's own dialog."""
-        patience = self._patience(self.answers.session_of(number))
+        patience = self._patience(HOOKS[agent], self.answers.session_of(number))
         answered = await self.answers.wait(number, patience, request.is_gone)
         self._notify()
         if answered is None:

@@ -491,6 +491,10 @@ class HookedSession:
         facts = self._tracker.facts(self.society, open_calls, heard=last_sign)
         return replace(facts, events=max(1, facts.events))
 
+    def asks_itself(self, call: HookCall) -> bool:
+        """Whether a call is a question of the agent's own to the person."""
+        return call.tool in self._limits.asking
+
     def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
         """The hook state of the session."""
         return HookSigns(

@@ -6,8 +6,10 @@ Nothing that takes long to load is imported, so that the status line and `noosco
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +18,7 @@ from core.store import atomic
 
 if TYPE_CHECKING:
     from core.engine.mind.readings import SleepReading
-    from core.report.sums import SummedCost
+    from core.report.sums import SummedCharge
 
 USUAL = 200_000  # Tokens of the window on plans without the large one.
 SIZE = f"{USUAL // 1000}k"
@@ -29,9 +31,13 @@ _EVERY = 600.0  # Seconds after which an unchanged sample is kept too, so that a
 _TAIL = 128 * 1024  # Bytes at the end of a Codex log that are searched for its limits.
 _CODEX_LOGS = 8
 URGENT = 0.9  # Share of a limit from which on it is a warning.
+ELSEWHERE = "elsewhere: in no log here"
+_STRETCHES = 30  # Stretches into which a window is divided at most.
+_HALF_PERCENT = 0.005  # By how much a sample in whole percent may be rounded; one in tenths by a tenth of it.
 METHOD = (
-    "A session's share is its part of the cost, and of the tokens, of all sessions logged here since the "
-    "window began; the range is between the two. Use elsewhere is not seen and is spread over these sessions."
+    "Each rise of a limit between two samples is divided among the sessions that worked in between, by cost and by "
+    "tokens; the range covers both, the rounding of the samples, and use elsewhere at the pace seen while no session "
+    "here worked."
 )
 
 
@@ -66,6 +72,7 @@ class PlanLimit(NamedTuple):
     resets_at: float
     at: float  # When it was last reported.
     runs_out_at: float | None = None  # When it is used up at the present pace; None if it resets before.
+    samples: tuple[tuple[float, float], ...] = ()  # Some of this window: when, and the share used then.
 
     @property
     def name(self) -> str:
@@ -155,7 +162,9 @@ def _limit(samples: Sequence[LimitSample]) -> PlanLimit:
     if last.used < 1.0 and rise > 0 and elapsed >= _SHORTEST_PACE:
         runs_out = last.at + (1.0 - last.used) * elapsed / rise
     out = runs_out if runs_out is not None and runs_out < last.resets_at else None
-    return PlanLimit(last.agent, last.minutes, last.used, last.resets_at, last.at, out)
+    window = [one for one in samples if abs(one.resets_at - last.resets_at) < _SAME_WINDOW and one.at <= last.at]
+    spread = {one.at * _STRETCHES // span: (one.at, one.used) for one in sorted(window)}
+    return PlanLimit(last.agent, last.minutes, last.used, last.resets_at, last.at, out, tuple(spread.values()))
 
 
 def _sample_line(sample: LimitSample) -> bytes:
@@ -170,30 +179,68 @@ def _parse_sample(line: bytes) -> LimitSample | None:
         return None
 
 
-class SessionShare(NamedTuple):
-    """One session's use of a limit, as shares of the whole limit."""
+class LimitShare(NamedTuple):
+    """What one session used of a limit, as shares of the whole limit."""
 
-    session: str
-    title: str
     low: float
     high: float
 
+    def words(self) -> str:
+        """The range in percent."""
+        low, high = f"{100 * self.low:.0f}", f"{100 * self.high:.0f}"
+        return f"{low}%" if low == high else f"{low} to {high}%"
 
-def session_shares(limit: PlanLimit, costs: Iterable[SummedCost]) -> list[SessionShare]:
-    """Which sessions used a limit, the largest share first; see `METHOD` for how far to trust it."""
-    first = (limit.resets_at - 60.0 * limit.minutes) // 60
-    uses: list[tuple[SummedCost, float, int]] = []
-    for cost in costs:
-        charges = [one for one in cost.charges if first <= one.minute <= limit.at // 60 + 1]
-        if cost.agent == limit.agent and cost.dated and charges:
-            uses.append((cost, sum(one.dollars for one in charges), sum(one.tokens for one in charges)))
-    dollars, tokens = sum(use[1] for use in uses), sum(use[2] for use in uses)
-    shares = []
-    for cost, cost_dollars, used in uses:
-        parts = [part / whole for part, whole in ((cost_dollars, dollars), (used, tokens)) if whole]
-        if parts:
-            shares.append(SessionShare(cost.session, cost.title, limit.used * min(parts), limit.used * max(parts)))
-    return sorted(shares, key=lambda one: -one.high)
+
+class _Stretch(NamedTuple):
+    """The time between two samples of a limit."""
+
+    seconds: float
+    rise: float
+    parts: Mapping[str, tuple[float, float]]  # By session: its smaller and larger part, by cost and by tokens.
+
+
+def limit_shares(limit: PlanLimit, charges: Mapping[str, Iterable[SummedCharge]]) -> dict[str, LimitShare]:
+    """What each session used of a limit, the largest share first, from what each was charged; see `METHOD`."""
+    stretches = list(_stretches(limit, charges))
+    quiet = [one for one in stretches if ELSEWHERE in one.parts]
+    quiet_seconds = sum(one.seconds for one in quiet)
+    pace = sum(one.rise for one in quiet) / quiet_seconds if quiet_seconds > 0 else 0.0
+    unseen = [0.0 if ELSEWHERE in one.parts else min(one.rise, pace * one.seconds) for one in stretches]
+    whole = all(abs(used - round(used, 2)) < 1e-9 for _, used in limit.samples)
+    shares = {}
+    for key in dict.fromkeys(key for one in stretches for key in one.parts):
+        parts = [one.parts.get(key, (0.0, 0.0)) for one in stretches]
+        low = sum(part * (one.rise - away) for (part, _), one, away in zip(parts, stretches, unseen, strict=True))
+        high = sum(part * one.rise for (_, part), one in zip(parts, stretches, strict=True))
+        # A sample lies between two stretches, so its rounding matters as far as the parts in them differ.
+        changes = sum(abs(before[1] - after[1]) for before, after in pairwise([*parts, (0.0, 0.0)]))
+        error = changes * (_HALF_PERCENT if whole else _HALF_PERCENT / 10)
+        high += error + (sum(unseen) if key == ELSEWHERE else 0.0)
+        shares[key] = LimitShare(max(0.0, low - error), min(1.0, high))
+    return dict(sorted(shares.items(), key=lambda one: -one[1].high))
+
+
+def _stretches(limit: PlanLimit, charges: Mapping[str, Iterable[SummedCharge]]) -> Iterator[_Stretch]:
+    """The stretches of a window up to its last sample."""
+    samples = limit.samples or ((limit.at, limit.used),)
+    begin = limit.resets_at - 60.0 * limit.minutes
+    ends = [int(at // 60) for at, _ in samples]
+    work: list[dict[str, tuple[float, int]]] = [{} for _ in ends]
+    for key, session_charges in charges.items():
+        for one in session_charges:
+            if begin // 60 <= one.minute <= ends[-1]:
+                stretch = work[bisect_left(ends, one.minute)]
+                dollars, tokens = stretch.get(key, (0.0, 0))
+                stretch[key] = dollars + one.dollars, tokens + one.tokens
+    for uses, (first, last) in zip(work, pairwise([(begin, 0.0), *samples]), strict=True):
+        totals = sum(dollars for dollars, _ in uses.values()), sum(tokens for _, tokens in uses.values())
+        parts = {}
+        for key, use in uses.items():
+            both = [part / total for part, total in zip(use, totals, strict=True) if total]
+            parts[key] = (min(both), max(both)) if both else (0.0, 0.0)
+        yield _Stretch(
+            last[0] - first[0], max(0.0, last[1] - first[1]), parts if any(totals) else {ELSEWHERE: (1.0, 1.0)}
+        )
 
 
 def claude_samples(value: Mapping[str, Any], at: float) -> Iterator[LimitSample]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.agents.programs import LONGEST, Agent, Claude, Codex
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, Qwen
 
 TMUX = shutil.which("tmux")
 
@@ -64,7 +64,8 @@ def wait_for(there: Callable[[], object], told: Callable[[], object] = lambda: "
 
 @contextmanager
 def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
-    """Claude Code with its screen, past its first questions."""
+    """Claude Code with its screen, past its first questions; it asks the person unless another mode is given."""
+    mode = () if "--permission-mode" in words else ("--permission-mode", "manual")
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     known = {
         "hasCompletedOnboarding": True,
@@ -75,7 +76,7 @@ def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
     (agent.home / ".claude.json").write_text(json.dumps(known))
     pane = Pane(agent)
     try:
-        pane.start(agent, ["claude", *words])
+        pane.start(agent, ["claude", *mode, *words])
         pane.until("Claude Code", "❯")
         yield pane
     finally:
@@ -106,6 +107,19 @@ def codex_screen(agent: Codex, *, daemon: bool = False) -> Iterator[Pane]:
         for place in (agent.home / ".codex" / "app-server-daemon").glob("daemon*.pid"):
             with contextlib.suppress(OSError, ValueError):
                 os.kill(json.loads(place.read_bytes())["pid"], signal.SIGKILL)
+
+
+@contextmanager
+def qwen_screen(agent: Qwen) -> Iterator[Pane]:
+    """Qwen Code with its screen, which asks the person."""
+    agent.command("")
+    pane = Pane(agent)
+    try:
+        pane.start(agent, ["qwen", "--auth-type", "openai", "--approval-mode", "default"])
+        pane.until("Type your message")
+        yield pane
+    finally:
+        pane.end()
 
 
 _AT_WORK = ("Working", "Running", "Would you like", "Which colour?", "Worked", "• ")

@@ -10,14 +10,15 @@ import sys
 from pathlib import Path
 
 PACKAGES = {
-    "claude": "@anthropic-ai/claude-code",
-    "codex": "@openai/codex",
-    "opencode": "opencode-ai",
-    "qwen": "@qwen-code/qwen-code",
-    "pi": "@mariozechner/pi-coding-agent",
-    "cline": "cline",
-    "gemini": "@google/gemini-cli",
-    "copilot": "@github/copilot",
+    "node": "node@22",  # The newest agents need it; for an older one npm silently gives older agents.
+    "claude": "@anthropic-ai/claude-code@latest",
+    "codex": "@openai/codex@latest",
+    "opencode": "opencode-ai@latest",
+    "qwen": "@qwen-code/qwen-code@latest",
+    "pi": "@mariozechner/pi-coding-agent@latest",
+    "cline": "cline@latest",
+    "gemini": "@google/gemini-cli@latest",
+    "copilot": "@github/copilot@latest",
 }
 FOLDER = Path(
     os.environ.get("AGENTS_FOLDER")
@@ -144,6 +145,7 @@ class Claude(Agent):
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
+            "IS_SANDBOX": "1",  # Without it, it refuses one of its modes where the tests run as root.
         }
 
     def command(self, prompt: str, *more: str) -> list[str]:
@@ -225,7 +227,8 @@ class Qwen(Agent):
             "general": {"disableAutoUpdate": True},
             "privacy": {"usageStatisticsEnabled": False},
         }
-        (place / "settings.json").write_text(json.dumps(settings))
+        if not (place / "settings.json").exists():
+            (place / "settings.json").write_text(json.dumps(settings))
         return ["qwen", "-p", prompt, "--yolo", "--auth-type", "openai", *more]
 
     def logs(self) -> list[Path]:

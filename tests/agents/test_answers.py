@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -22,8 +23,8 @@ from core.hooks.link import IntakeLink, look
 from core.live.hook_signs import PermitQuestion
 from core.store.journals import PermitEntry, PermitJournal
 from tests.agents.fake_model import Answer, FakeModel, say, use
-from tests.agents.panes import TMUX, Pane, ask_codex, claude_screen, codex_screen, wait_for
-from tests.agents.programs import LONGEST, Agent, Claude, Codex, program
+from tests.agents.panes import TMUX, Pane, ask_codex, claude_screen, codex_screen, qwen_screen, wait_for
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, Qwen, program
 from tests.agents.test_loop import NAMES, Nooscope
 from tests.agents.test_questions import QUESTION, Watching
 from tests.agents.test_real_agents import run
@@ -117,8 +118,7 @@ def answers_by(way: str, kind: type[Agent], nooscope: Nooscope, pane: Pane) -> I
             "permits", *(str(asked.number) if word == "#" else word for word in OPTIONS[choice])
         )
     elif way == "its own dialog":
-        no = "3" if kind is Claude else "Escape"
-        yield lambda choice, _: pane.type(no) if choice == "deny" else press(kind, pane)
+        yield lambda choice, _: pane.type("Escape") if choice == "deny" else press(kind, pane)
     elif way == "page":
         with page(nooscope) as tab:
             yield lambda choice, _: press_keys(tab, KEYS[choice])
@@ -291,14 +291,18 @@ def test_a_cap_is_reached_and_lifted(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["fleet", "permits"])
 def test_a_question_and_a_plan_of_claude_are_answered(way: str, tmp_path: Path) -> None:
-    story = [use("AskUserQuestion", questions=[QUESTION]), use("ExitPlanMode", plan="1. Paint it."), say("It is made.")]
+    story = [
+        use("AskUserQuestion", questions=[QUESTION]),
+        use("ExitPlanMode", plan="My plan: paint it."),
+        say("It is made."),
+    ]
     with FakeModel({"make it work": story}) as model:
         agent = Claude(tmp_path, model.url)
         nooscope = Nooscope(agent)
         nooscope.do("hooks", "install", "claude", "--answer", "--deadline", "5")
         with nooscope.listening(), claude_screen(agent, "--permission-mode", "plan") as pane:
             pane.type("make it work", "Enter")
-            for words, keys in (("colour", ("y", "2", "Enter")), ("Paint", ("y",))):
+            for words, keys in (("colour", ("y", "2", "Enter")), ("plan", ("y",))):
                 asked = wait_for_question(nooscope, words)
                 if way == "permits":
                     nooscope.do("permits", "answer", str(asked.number), *keys[1:2])
@@ -311,7 +315,7 @@ def test_a_question_and_a_plan_of_claude_are_answered(way: str, tmp_path: Path) 
                     wait_for(partial(is_over, nooscope, words), ours.text)
             pane.until("It is made.")
         told = "\n".join(model.asked[-1].texts)
-    assert "blue" in told and "approved your plan" in told.lower()
+    assert "blue" in told and "exited plan mode" in told.lower()
 
 
 @pytest.mark.skipif(program("codex") is None, reason="codex is not installed")
@@ -327,6 +331,97 @@ def test_a_question_of_codex_is_answered(tmp_path: Path) -> None:
             nooscope.do("permits", "answer", str(number), "2")
             pane.until("It is red.")
         assert "blue" in "\n".join(model.asked[-1].texts)
+
+
+# Of a new file in the project, a command outside of it and a question: what each permission mode asks a hook.
+MODES = {"manual": "file outside colour", "acceptEdits": "outside colour", "bypassPermissions": "colour"}
+
+
+@pytest.mark.parametrize("mode", [*MODES, "auto"])
+def test_only_what_its_mode_asks_is_answered(mode: str, tmp_path: Path) -> None:
+    """In the auto mode, whose check cannot be reached here, it asks for commands without its hook."""
+    outside = tmp_path / "outside"
+    made = use("Write", file_path=str(tmp_path / "project" / "file"), content="x")
+    story = [made, run(Claude, f"touch {outside}"), use("AskUserQuestion", questions=[QUESTION]), say("It is made.")]
+    with FakeModel({"make it work": story}) as model:
+        agent = Claude(tmp_path, model.url)
+        (agent.home / ".claude").mkdir()
+        (agent.home / ".claude" / "settings.json").write_text('{"skipDangerousModePermissionPrompt": true}')
+        nooscope = Nooscope(agent)
+        nooscope.do("hooks", "install", "claude", "--answer", "--deadline", "5")
+        with nooscope.listening(), claude_screen(agent, "--permission-mode", mode) as pane:
+            pane.type("make it work", "Enter")
+            if mode == "auto":
+                pane.until("Auto mode can't check actions")
+                time.sleep(2)  # It drops keys that come with its dialog.
+                pane.type("Enter")
+                pane.until("so this one needs your approval")
+                Watching(agent, nooscope).until("needs you", "")
+                assert not questions(nooscope) and "answer in its terminal" in nooscope.do("permits")
+                pane.type("Down")
+                pane.type("Enter")
+            asked = MODES.get(mode, "colour").split()
+            for words in asked:
+                number = str(wait_for_question(nooscope, words).number)
+                nooscope.do("permits", *(("answer", number, "2") if words == "colour" else ("approve", number)))
+            pane.until("It is made.")
+        assert outside.exists() and (agent.project / "file").exists()
+        assert "blue" in "\n".join(model.asked[-1].texts)
+    assert [entry.what for entry in journal(nooscope)] == ["asked", "approved"] * len(asked)
+
+
+def test_the_journal_says_what_happened_to_a_call_that_was_denied_too_late(tmp_path: Path) -> None:
+    """Allowed in its own dialog, and denied here a moment later."""
+    with FakeModel(story(Claude, "touch one && sleep 3")) as model:
+        agent = Claude(tmp_path, model.url)
+        nooscope = Nooscope(agent)
+        nooscope.do("hooks", "install", "claude", "--answer", "--deadline", "5")
+        with nooscope.listening(), agent_screen(agent) as pane:
+            asked = wait_for_question(nooscope, "touch one")
+            link = IntakeLink(IntakeFolder(nooscope.data / "intake"))
+            pane.until(DIALOG[Claude])
+            pane.type("1")
+            time.sleep(0.1)
+            fault = link.decide(asked.number, "deny")
+            wait_for(lambda: "It is made." in pane.text(), pane.text)
+    ran = (agent.project / "one").exists()
+    assert [entry.what for entry in journal(nooscope)][-1] == ("elsewhere" if ran else "denied"), fault
+
+
+@pytest.mark.skipif(program("qwen") is None, reason="qwen is not installed")
+def test_qwen_opens_its_dialog_when_nobody_answers(tmp_path: Path) -> None:
+    """Its hook hides the dialog, so it waits a short while only."""
+    commands = ("touch one", "mkdir two", "mkdir three", "mv two four", "touch five")
+    story = [run(Qwen, one) for one in commands]
+    with FakeModel({"make it work": [*story, say("It is made.")]}) as model:
+        agent = Qwen(tmp_path, model.url)
+        agent.command("")
+        settings = agent.home / ".qwen" / "settings.json"
+        before = json.loads(settings.read_bytes())
+        nooscope = Nooscope(agent)
+        nooscope.do("hooks", "install", "qwen", "--answer", "--deadline", "5")
+        with nooscope.listening("--set", "response.guard.wait=15"), qwen_screen(agent) as pane:
+            pane.type("make it work")
+            pane.until("make it work")
+            pane.type("Enter")
+            for choice, command in zip(("once", "session", "", "deny"), commands, strict=False):
+                if choice:
+                    asked = wait_for_question(nooscope, command)
+                    link = IntakeLink(IntakeFolder(nooscope.data / "intake"))
+                    assert link.decide(asked.number, choice, "not on main", "fleet") == ""
+            wait_for_question(nooscope, "touch five")
+            assert "Allow execution" not in pane.text()
+            pane.until("Allow execution")
+            pane.type("Enter")
+            pane.until("It is made.")
+        nooscope.do("hooks", "uninstall", "qwen")
+        left = json.loads(settings.read_bytes())
+        left.pop("$version", None)  # It rewrites its own settings when it starts.
+        assert left == before
+        assert any("not on main" in text for asked in model.asked for text in asked.texts)
+    assert sorted(one.name for one in agent.project.iterdir()) == ["five", "one", "three", "two"]
+    decided = [entry.what for entry in journal(nooscope) if entry.what != "asked"]
+    assert decided == ["approved", "approved", "approved", "denied", "unanswered"]
 
 
 def test_a_background_agent_that_completes_is_no_alarm(tmp_path: Path) -> None:

@@ -20,12 +20,12 @@ from core.hooks.link import look
 from core.live.hook_signs import HookBoard
 from core.store.journals import PermitJournal, SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say
-from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode, Pi
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode, Pi, Qwen
 from tests.agents.test_real_agents import only, read_back, run, write
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = {Claude: "claude", Codex: "codex", OpenCode: "opencode", Pi: "pi"}
-HOOKED: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Pi)
+NAMES = {Claude: "claude", Codex: "codex", OpenCode: "opencode", Pi: "pi", Qwen: "qwen"}
+HOOKED: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Pi, Qwen)
 SHARED: tuple[type[Agent], ...] = (Claude, Codex)
 """Those whose hooks stand in a file with other settings."""
 PATIENT = "5"

@@ -15,6 +15,7 @@ from core.live.hook_signs import HookSigns
 from core.live.source import Followed
 from core.live.status import Status
 from core.settings import Settings
+from core.store.journals import PermitJournal
 from core.timeline.run_inputs import InitialStates
 from tests.agents.fake_model import Answer, FakeModel, say, use
 from tests.agents.panes import TMUX, ask_codex, claude_screen, codex_screen, wait_for
@@ -149,3 +150,6 @@ def test_what_the_person_lets_pass_in_nooscope_is_not_asked_again(tmp_path: Path
             pane.type("1")
             wait_for(lambda: not (agent.project / "other").exists(), pane.text)
             watching.until("done", "")
+            assert "Nothing is waiting" in nooscope.do("permits")
+    decided = [entry.what for entry in PermitJournal(nooscope.data / "permits.jsonl").read()]
+    assert decided == ["asked", "approved", "used", "asked", "unanswered", "elsewhere"]

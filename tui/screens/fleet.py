@@ -291,5 +291,5 @@ class FleetScreen(LeftOnce[None]):
     def _show_detail(self, row: FleetRow | None) -> None:
         for widget in self.query("#detail").results(Static):
             size = widget.content_size
-            text = "" if row is None else session_detail(row, self.now, size.height, size.width)
+            text = "" if row is None else session_detail(row, self.now, size.height, size.width, self.rows)
             widget.update(text, layout=False)

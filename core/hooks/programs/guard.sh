@@ -33,7 +33,7 @@ if [ "$c" -ne 0 ] && [ -n "$b" ]; then
   *)
     note late
     o=@ASK@
-    case $i in *'"bypassPermissions"'* | *'"dontAsk"'*) o=@DENY@ ;; esac
+    case $i in *'"bypassPermissions"'* | *'"dontAsk"'* | *'"yolo"'*) o=@DENY@ ;; esac
     [ ! -r "$d/halted" ] || while read -r s; do
       case $i in *"\"$s\""*) o=@DENY@ ;; esac
     done <"$d/halted"

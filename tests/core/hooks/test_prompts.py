@@ -340,3 +340,81 @@ def test_random_silence_is_seeded_and_spares_the_person() -> None:
 )
 def test_advice_is_compared_with_silence_once_there_is_enough(counts: tuple[int, ...], words: str) -> None:
     assert words in SilenceTrial(*counts).sentence
+
+
+async def test_a_denial_that_came_after_its_own_dialog_is_not_the_last_word(intake: IntakeServer) -> None:
+    """The person allowed the call in its own dialog a moment before: it runs, and the journal says so."""
+    number, waiting = await put(intake, prompt())
+    assert (await decide(intake, number, "deny", by="ann"))["done"]
+    await waiting
+    await ask(intake, WAY, tool("PostToolUse", 1, "touch x"))
+    assert journal(intake)[1:] == [("denied", "ann"), ("elsewhere", "")]
+    number, waiting = await put(intake, prompt())
+    await decide(intake, number, "deny", by="ann")
+    await waiting
+    await ask(intake, WAY, tool("PreToolUse", 2, "touch x"))
+    await ask(intake, WAY, tool("PostToolUse", 2, "touch x"))
+    assert journal(intake)[-1] == ("denied", "ann"), "the agent tried once more, and that call ran"
+
+
+async def test_an_answer_to_a_hook_that_hung_up_was_given_elsewhere(intake: IntakeServer) -> None:
+    _, number, _ = str(await ask(intake, WAY, prompt())).split()
+    answers = intake.handler.answers
+    waiting = asyncio.create_task(answers.wait(int(number), 5.0, lambda: True))
+    answers.decide(int(number), "once", by="ann")
+    answered = await waiting
+    assert answered is not None and not answered[1].approved
+    assert journal(intake)[1:] == [("approved", "ann"), ("elsewhere", "")]
+
+
+@pytest.mark.parametrize("denied", [False, True])
+async def test_a_late_question_about_a_call_that_ran_is_over(intake: IntakeServer, denied: bool) -> None:
+    """Nobody answered the guard in time, and the agent's own dialog allowed it."""
+    held = tool("PreToolUse", 1, "rm -rf x")
+    assert await ask(intake, "hook/claude/guard", held) == "wait 1 1\n"
+    await ask(intake, "wait/claude/1", held)
+    if denied:
+        assert (await decide(intake, 1, "deny", by="ann"))["done"]
+    await ask(intake, "hook/claude/guard", tool("PostToolUse", 1, "rm -rf x"))
+    assert not await ask(intake, "questions", {})
+    assert journal(intake)[-1] == ("elsewhere", "")
+    assert await ask(intake, "hook/claude/guard", held) == "wait 2 1\n", "a denial holds for the call it was about"
+
+
+@pytest.mark.parametrize(("mode", "allows"), [("default", True), ("plan", True), ("auto", False), ("dontAsk", False)])
+async def test_an_approval_opens_nothing_that_the_mode_itself_decides(
+    intake: IntakeServer, mode: str, allows: bool
+) -> None:
+    held = tool("PreToolUse", 1, "rm -rf x", permission_mode=mode)
+    await ask(intake, "hook/claude/guard", held)
+    await ask(intake, "wait/claude/1", held)
+    await decide(intake, 1, "once")
+    answer = await ask(intake, "hook/claude/guard", held)
+    assert bool(answer) is allows
+    assert not allows or answer["hookSpecificOutput"]["permissionDecision"] == "allow"
+
+
+async def test_an_approval_for_the_session_ends_with_the_permission_mode(intake: IntakeServer) -> None:
+    number, waiting = await put(intake, prompt(permission_mode="default"))
+    await decide(intake, number, "session")
+    assert await waiting == ALLOW
+    assert await ask(intake, WAY, prompt(permission_mode="default")) == ALLOW
+    assert str(await ask(intake, WAY, prompt(permission_mode="plan"))).startswith("answer ")
+
+
+async def test_qwen_opens_its_dialog_when_nobody_answers_in_time(intake: IntakeServer) -> None:
+    asks = hook("PermissionRequest", tool_name="run_shell_command", tool_input={"command": "touch x"})
+    way = "hook/qwen/observe/answer"
+    _, number, seconds = str(await ask(intake, way, asks)).split()
+    assert float(seconds) <= intake.handler.guard.wait + 1
+    assert (await decide(intake, int(number), "deny", reason="not now"))["done"]
+    answer = await ask(intake, f"answer/qwen/{number}", {})
+    assert answer["hookSpecificOutput"]["decision"] == {"behavior": "deny", "message": "denied in nooscope: not now"}
+    question = hook("PermissionRequest", tool_name="ask_user_question", tool_input={"questions": []})
+    assert not await ask(intake, way, question), "its own question can only be answered in its dialog"
+
+
+def test_qwen_names_calls_as_its_log_does() -> None:
+    call = read(tool("PreToolUse", 1, tool_call_id="call_1", permission_mode="yolo"), "qwen")
+    assert (call.id, call.unattended) == ("call_1", True)
+    assert HOOKS["qwen"].read(hook("UserPromptSubmit", prompt="")) is None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from core.report.plan_limits import (
+    ELSEWHERE,
     LimitHistory,
     LimitSample,
+    LimitShare,
     PlanLimit,
     claude_samples,
     codex_log_samples,
+    limit_shares,
     read_limits,
-    session_shares,
 )
-from core.report.sums import KeptCharge, KeptCost
+from core.report.sums import KeptCharge
 
 HOUR = 3600.0
 START = 1_794_000_000.0
@@ -82,23 +85,62 @@ def test_what_a_status_line_and_a_codex_log_report(tmp_path: Path) -> None:
     assert [one.name for one in read_limits(tmp_path, {}, tmp_path).limits(START)] == ["5h", "7d"]
 
 
-def test_which_session_uses_a_limit() -> None:
+def charged(*charges: tuple[int, float, int]) -> list[KeptCharge]:
+    """What a session was charged: minutes since the start, dollars and tokens."""
     minute = int(START // 60)
+    return [KeptCharge(minute + at, "m", False, dollars, 1, 0, tokens, 0) for at, dollars, tokens in charges]
 
-    def cost(name: str, agent: str, *charges: tuple[int, float, int]) -> KeptCost:
-        rows = [KeptCharge(minute + at, "m", False, dollars, 1, 0, tokens, 0) for at, dollars, tokens in charges]
-        return KeptCost(name, agent, "", "", "", True, 0, rows, 0, 0, 0, None)
 
-    limit = PlanLimit("claude-code", 300, 0.5, END, START + HOUR)
-    shares = session_shares(
-        limit,
-        [
-            cost("a", "claude-code", (10, 3.0, 100), (-1, 50.0, 9000)),
-            cost("b", "claude-code", (20, 1.0, 300)),
-            cost("c", "codex", (20, 9.0, 900)),
-            cost("d", "claude-code", (-30, 9.0, 900)),
-        ],
-    )
-    assert [(one.session, one.low, one.high) for one in shares] == [("a", 0.125, 0.375), ("b", 0.125, 0.375)]
-    assert "runs out" not in limit.words() and limit.words(brief=True) == "5h limit 50%" and not limit.urgent
-    assert limit._replace(used=0.9).urgent and not limit._replace(used=0.899).urgent
+def limit(*samples: tuple[float, float]) -> PlanLimit:
+    """A 5-hour window by its samples: hours since its start, and the share used."""
+    at, used = samples[-1]
+    spread = tuple((START + hours * HOUR, share) for hours, share in samples)
+    return PlanLimit("claude-code", 300, used, END, START + at * HOUR, None, spread)
+
+
+def rounded(shares: Mapping[str, LimitShare]) -> dict[str, tuple[float, float]]:
+    return {name: (round(one.low, 4), round(one.high, 4)) for name, one in shares.items()}
+
+
+def test_a_limit_is_divided_by_cost_and_by_tokens() -> None:
+    charges = {
+        "a": charged((10, 3.0, 100), (-1, 50.0, 9000)),
+        "b": charged((20, 1.0, 300)),
+        "c": charged((-30, 9.0, 9)),
+    }
+    half = 0.005 * 0.75
+    expected = {"a": (0.125 - half, 0.375 + half), "b": (0.125 - half, 0.375 + half)}
+    assert rounded(limit_shares(limit((1, 0.5)), charges)) == {
+        name: (round(low, 4), round(high, 4)) for name, (low, high) in expected.items()
+    }
+    one = limit((1, 0.5))
+    assert "runs out" not in one.words() and one.words(brief=True) == "5h limit 50%" and not one.urgent
+    assert one._replace(used=0.9).urgent and not one._replace(used=0.899).urgent
+
+
+def test_each_rise_goes_to_those_who_worked_then() -> None:
+    charges = {"a": charged((30, 1.0, 10)), "b": charged((90, 1.0, 10))}
+    assert rounded(limit_shares(limit((1, 0.1), (2, 0.4)), charges)) == {"b": (0.29, 0.31), "a": (0.095, 0.105)}
+    tenths = rounded(limit_shares(limit((1, 0.105), (2, 0.4)), charges))
+    assert tenths == {"b": (0.294, 0.296), "a": (0.1045, 0.1055)}, "samples in tenths of a percent are rounded less"
+
+
+def test_what_rises_while_nobody_works_here_was_used_elsewhere() -> None:
+    """And may have gone on at that pace while a session worked."""
+    charges = {"a": charged((90, 1.0, 10))}
+    shares = rounded(limit_shares(limit((1, 0.1), (2, 0.4)), charges))
+    assert shares == {"a": (0.19, 0.31), ELSEWHERE: (0.095, 0.205)}
+    assert rounded(limit_shares(limit((2, 0.2)), {"a": []})) == {ELSEWHERE: (0.195, 0.205)}
+
+
+@pytest.mark.parametrize(("minute", "stretch"), [(59, "first"), (60, "first"), (61, "second")])
+def test_a_charge_counts_for_the_next_sample(minute: int, stretch: str) -> None:
+    shares = limit_shares(limit((1, 0.1), (2, 0.4)), {"a": charged((minute, 1.0, 10))})
+    assert shares["a"].high == pytest.approx({"first": 0.105, "second": 0.31}[stretch])
+
+
+def test_the_samples_of_a_window_are_spread_over_it(tmp_path: Path) -> None:
+    history = LimitHistory(tmp_path / "limits.jsonl")
+    history.add(sample(number / 100, number / 1000) for number in range(200))
+    (one,) = history.limits(START + 2 * HOUR)
+    assert one.samples[-1] == (START + 1.99 * HOUR, 0.199) and len(one.samples) == 12

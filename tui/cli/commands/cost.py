@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.report.answers import KeptQuestion
     from core.report.cost import SessionCost
     from core.report.log_tree import SessionName
-    from core.report.plan_limits import PlanLimit
+    from core.report.plan_limits import LimitShare, PlanLimit
     from core.report.sums import Budget, CostForecast, Sum, SummedCost
     from core.settings import Settings
 
@@ -83,16 +83,21 @@ def _run(args: argparse.Namespace) -> int:
 
 def _limit_lines(limits: Sequence[PlanLimit], costs: Sequence[SummedCost]) -> Iterator[str]:
     """Each window of the person's plans, and the sessions that use it."""
-    from core.report.plan_limits import METHOD, session_shares
+    from core.report.plan_limits import METHOD
 
+    titles = {cost.session: cost.title for cost in costs}
     for limit in limits:
         yield f"{'▲ ' if limit.urgent else ''}{limit.agent}: {limit.words()}"
-        for share in session_shares(limit, costs)[:5]:
-            low, high = f"{100 * share.low:.0f}", f"{100 * share.high:.0f}"
-            span = f"{low} %" if low == high else f"{low} to {high} %"
-            yield f"  {span:>12}  {plain(share.title or share.session, _WIDEST)}"
+        for session, share in list(_shares(limit, costs).items())[:5]:
+            yield f"  {share.words():>12}  {plain(titles.get(session) or session, _WIDEST)}"
     if limits:
         yield METHOD
+
+
+def _shares(limit: PlanLimit, costs: Sequence[SummedCost]) -> dict[str, LimitShare]:
+    from core.report.plan_limits import limit_shares
+
+    return limit_shares(limit, {one.session: one.charges for one in costs if one.agent == limit.agent and one.dated})
 
 
 def _forget() -> int:
@@ -186,7 +191,7 @@ def _print_json(
     limits: Sequence[PlanLimit],
 ) -> None:
     from core.report.formatting import readable_json
-    from core.report.plan_limits import METHOD, session_shares
+    from core.report.plan_limits import METHOD
 
     by_session = {cost.path + "\n" + cost.session: cost for cost in costs}
     rows = []
@@ -211,9 +216,12 @@ def _print_json(
         "budget_dollars": today.budget or None,
         "over_budget": today.over,
     }
-    windows = [
-        {**limit._asdict(), "sessions": [one._asdict() for one in session_shares(limit, costs)]} for limit in limits
-    ]
+    titles = {cost.session: cost.title for cost in costs}
+    windows: list[dict[str, Any]] = []
+    for limit in limits:
+        shares = _shares(limit, costs).items()
+        users = [{"session": name, "title": titles.get(name, ""), **share._asdict()} for name, share in shares]
+        windows.append({**limit._asdict(), "sessions": users})
     report = {"by": axis, "rows": rows, "total": _cost_facts(whole), "today": expected}
     print(readable_json({**report, "limits": windows, "limits_method": METHOD} if limits else report))
 

@@ -12,7 +12,7 @@ from tui.cli.options import CliCommand, seconds_argument
 if TYPE_CHECKING:
     from core.hooks.agent_replies import HookMode
 
-AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
+AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

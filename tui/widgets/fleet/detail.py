@@ -11,10 +11,11 @@ from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import FleetRow
 from core.live.hook_signs import answer_keys
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
-from core.report.plan_limits import PlanLimit
+from core.report.plan_limits import PlanLimit, limit_shares
 from core.report.sums import NO_BUDGET, Budget, DaySpent, day_spent, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
+_CHARGED = 24 * 60  # Minutes of which the rows of the fleet know the charges.
 LATE = 5.0  # Seconds after which the picture is said to be old.
 
 
@@ -95,7 +96,7 @@ def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
     return f"{visible} of {len(rows)} shown  "
 
 
-def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content:
+def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Sequence[FleetRow] = ()) -> Content:
     """Describe one session in a number of lines."""
     status, facts = row.status, row.facts
     since = "" if status.since is None else f" for {span(max(0.0, now - status.since))}"
@@ -139,7 +140,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             (f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working" if facts.subagents else "", ""),
             (f" · {count(facts.events, 'event')}{' read (only the end)' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
-            (_limit_words(row), ""),
+            (_limit_words(row, fleet), ""),
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
@@ -158,10 +159,16 @@ def _counted(row: FleetRow, number: int, what: str) -> str:
     return f"at least {count(number, what)}" if number else f"{what}s unknown"
 
 
-def _limit_words(row: FleetRow) -> str:
-    """The windows of the plan that pays for a session, and a warning about spending."""
+def _limit_words(row: FleetRow, fleet: Sequence[FleetRow]) -> str:
+    """The windows of the plan that pays for a session, how much of them it used, and a warning about spending."""
     if row.signs is None:
         return ""
-    limits = "".join(f" · {one.words()}" for one in row.signs.limits)
+    limits = ""
+    for limit in row.signs.limits:
+        limits += f" · {limit.words()}"
+        if limit.minutes <= _CHARGED:
+            charges = {one.session: one.charges for one in fleet if one.agent == row.agent}
+            share = limit_shares(limit, charges).get(row.session)
+            limits += f", {share.words()} by this session" if share else ""
     warning = plain(row.signs.warning, 120)
     return f"{limits} · {warning}" if warning and warning not in limits else limits
