@@ -14,7 +14,7 @@ from core.agents.gemini import QwenReader
 from core.agents.openhands import OpenHandsFolderReader
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.links import links
@@ -58,6 +58,13 @@ def qwen_result(number: int, name: str, output: str, status: str = "success") ->
     part = {"functionResponse": {"id": name, "name": "x", "response": told}}
     result = {"callId": name, "status": status, "resultDisplay": output}
     return qwen(number, "tool_result", [part], toolCallResult=result)
+
+
+def test_advice_behind_the_output_of_a_qwen_call_is_an_event_of_its_own() -> None:
+    output = "Exit Code: 2\n\n[nooscope] Seen from outside: make failed 4 times."
+    events = feed(QwenReader(new_kit()), [QWEN[0], QWEN[3], qwen_result(4, "b", output, "error")])
+    (advice,) = of(Advice, events)
+    assert advice.characters == len(output) - len("Exit Code: 2\n\n") and events[-1] is advice
 
 
 QWEN = [

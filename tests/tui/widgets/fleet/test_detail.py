@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from core.live.fleet.order import Order, census
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, row_json
+from core.live.hook_signs import HookSigns
 from core.live.status import Limits, StatusFacts, status_of
+from core.report.cost import Charge
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW, tell
@@ -103,3 +105,15 @@ def test_the_limit_that_is_nearest_is_shown_longest(
     limits = (PlanLimit("claude-code", 10_080, 0.33, NOW + 90_000, NOW), late)
     title = fleet_title(rows, Order(), NOW, 0.0, width, limits=limits).plain
     assert [words for words in ("! codex 5h", "claude-code 7d") if words in title] == list(shown)
+
+
+def test_a_session_shows_its_share_of_the_window(rows: tuple[FleetRow, ...]) -> None:
+    charge = Charge(int(NOW // 60) - 60, "m", False, 1.0, 1, 0, 1000, 0)
+    limit = PlanLimit(rows[0].agent, 300, 0.4, NOW + 3600, NOW)
+    signs = HookSigns(limits=(limit, limit._replace(minutes=10_080)))
+    row, other = replace(rows[0], signs=signs, charges=(charge,)), replace(rows[1], charges=(charge,), session="other")
+    other = replace(other, agent=row.agent)
+    shown = session_detail(row, NOW, 6, 300, (row, other)).plain
+    assert shown.count("by this session") == 1 and "20% by this session" in shown
+    idle = replace(row, charges=())
+    assert "by this session" not in session_detail(idle, NOW, 6, 300, (idle, other)).plain
