@@ -29,7 +29,7 @@ def frame_page(frame: Frame) -> list[str]:
         firing = "fires" if axis.firing and not axis.held else "held" if axis.held else ""
         figures = f"{fraction(axis.value):>6} {fraction(axis.threshold):>9} {fraction(axis.baseline):>7}"
         lines.append(f"{axis.axis:<12} {bar(axis.value, 12)} {figures} {trend} {firing}".rstrip())
-    return [*lines, *_by_model(_readings(frame))]
+    return [*lines, *_by_model((*_readings(frame), *_affect_readings(frame, moved=_MOVED)))]
 
 
 def _by_model(readings: Iterable[tuple[str, str, str]]) -> Iterator[str]:
@@ -47,8 +47,10 @@ def difference_page(before: Frame, after: Frame) -> list[str]:
         if abs(change) >= 0.005 or firing:
             sign = "▲" if change > 0 else "▼"
             lines.append(f"{old.axis:<{_LABEL + 2}}{fraction(old.value)} → {fraction(new.value)} {sign}{firing}")
-    earlier = {(name, label): text for name, label, text in _readings(before)}
-    later = {(name, label): text for name, label, text in _readings(after)}
+    earlier, later = (
+        {(name, label): text for name, label, text in (*_readings(one), *_affect_readings(one, moved=0.0))}
+        for one in (before, after)
+    )
     both = {key: (earlier.get(key, "none"), later.get(key, "none")) for key in later | earlier}
     changed = ((*key, f"{old_text} → {new_text}") for key, (old_text, new_text) in both.items() if old_text != new_text)
     lines += _by_model(changed)
@@ -102,15 +104,19 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
         yield "Governor", f"{name} budget", fraction(budget)
     if governor.would_halt:
         yield "Governor", "would halt", governor.would_halt.replace("_", " ")
+    if response.loops.current is not None:
+        yield "Response", "loop", response.loops.current.what
+    yield "Response", "pressure to ask you", f"{fraction(response.pressure)} (asks at {fraction(response.asks_at)})"
+
+
+def _affect_readings(frame: Frame, *, moved: float) -> Iterator[tuple[str, str, str]]:
+    """Yield the fields of affect that are at least so far from rest."""
     for field in frame.affect.fields:
-        if abs(field.magnitude - field.rest) >= _MOVED:
+        if abs(field.magnitude - field.rest) >= moved:
             figures = f"{fraction(field.magnitude)} (rests at {fraction(field.rest)})"
             yield "Affect", field.name.replace("_", " "), figures
     if frame.affect.quarantined:
         yield "Affect", "quarantined", "yes: too volatile to be used"
-    if response.loops.current is not None:
-        yield "Response", "loop", response.loops.current.what
-    yield "Response", "problems", f"{fraction(response.pressure)} (asks you at {fraction(response.asks_at)})"
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
