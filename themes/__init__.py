@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from msgspec.structs import asdict
+from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
+from core.folders import user_settings_file
 from core.settings.file import read_failure, small_file
 from core.settings.group import Group, Invalid, Spec
 
@@ -164,3 +166,68 @@ def missing_theme(wanted: str, loaded: Loaded) -> str:
     """What is wrong with the theme that a person wants; blank where it is there."""
     known = {theme.name for theme in loaded.themes}
     return "" if wanted in known or wanted in BUILTIN_THEMES else unknown_theme(wanted, known)
+
+
+_USUAL = "nocturne"
+_AT_ONCE = 3  # Faults that are reported one by one.
+
+
+def user_theme_folder() -> Path:
+    """Where a person puts themes of their own."""
+    return user_settings_file().parent / "themes"
+
+
+class ThemeFiles:
+    """Registers themes with the app; a broken file is reported once, and the last good theme stays."""
+
+    def __init__(self, app: App[Any], folder: Path, complain: Callable[[str], object]) -> None:
+        self._app = app
+        self._folder = folder
+        self._complain = complain
+        self._files: list[tuple[str, int, int]] | None = None  # Their names, times and sizes.
+        self._reported: set[str] = set()
+
+    def begin(self, theme: str) -> None:
+        """Register all themes and apply the chosen one."""
+        complaints = self._register() or ()
+        if theme not in self._app.available_themes:
+            own = set(self._app.available_themes) - set(BUILTIN_THEMES)
+            complaints = (f"{unknown_theme(theme, own, ())}; ctrl+p, then Theme, lists all", *complaints)
+            theme = _USUAL
+        self._app.theme = theme
+        self._report(complaints)
+
+    def look(self) -> None:
+        """Take in what changed since the last look."""
+        complaints = self._register()
+        if complaints is not None:
+            self._app._watch_theme(self._app.theme)
+            self._report(complaints)
+
+    def _report(self, complaints: tuple[str, ...]) -> None:
+        """The first of them in one notice, which must leave room for others on a small screen."""
+        if complaints:
+            more = len(complaints) - _AT_ONCE
+            rest = [f"and {more} more: nooscope doctor lists them"] if more > 0 else []
+            self._complain("\n".join([*complaints[:_AT_ONCE], *rest]))
+
+    def _register(self) -> tuple[str, ...] | None:
+        """Return what is wrong with the files and was not reported yet; None if no file came, went or changed."""
+        files = [_file_state(path) for path in sorted(self._folder.glob("*.toml"))]
+        if files == self._files:
+            return None
+        self._files = files
+        loaded = load(self._folder)
+        for theme in loaded.themes:
+            self._app.register_theme(theme)
+        fresh = tuple(complaint for complaint in loaded.complaints if complaint not in self._reported)
+        self._reported = set(loaded.complaints)
+        return fresh
+
+
+def _file_state(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return path.name, 0, 0
+    return path.name, status.st_mtime_ns, status.st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,7 +21,6 @@ from textual.message import Message
 from textual.notifications import Notify, SeverityLevel
 from textual.reactive import var
 from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES
 
 import core.timeline.arrays  # noqa: F401 before anything that imports numpy
 import themes
@@ -30,8 +30,6 @@ from core.report.formatting import count, span
 from core.report.now import Now
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.timeline import Timeline
-from themes import unknown_theme
-from themes.user_themes import UserThemes, user_theme_folder
 from tui import garbage
 from tui.draw.kept_lines import SAFE_LINES
 from tui.feed import messages
@@ -42,8 +40,7 @@ from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSes
 from tui.feed.view import View
 from tui.keys import APP_KEYS, keymap_faults
 from tui.screens.main import MainScreen
-from tui.screens.switcher import ScreenSwitcher
-from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.header import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
@@ -202,51 +199,22 @@ class SessionApp(App[None]):
         self.notify(text, severity="warning", markup=False)
 
 
+# The screens over the main one: their modules and classes.
+_SCREENS = {
+    "transcript": ("transcript", "TranscriptScreen"),
+    "changes": ("changes", "ChangesScreen"),
+    "agents": ("model", "AgentsScreen"),
+    "mind": ("model", "MindScreen"),
+    "governor": ("model", "GovernorScreen"),
+    "affect": ("model", "AffectScreen"),
+    "response": ("model", "ResponseScreen"),
+    "recap": ("recap", "RecapScreen"),
+    "branches": ("branches", "BranchScreen"),
+    "tuning": ("bench", "TuningScreen"),
+    "extensions": ("model", "ExtensionsScreen"),
+    "help": ("help", "HelpScreen"),
+}
 THEMES_EVERY = 2.0  # Seconds between two looks at the person's themes.
-_USUAL = "nocturne"
-_TOLD = 3  # Faults that are told one by one.
-
-
-class ThemeFiles:
-    """Registers themes with the app; a broken file is reported once, and the last good theme stays."""
-
-    def __init__(self, app: App[Any], folder: Path, complain: Callable[[str], object]) -> None:
-        self._app = app
-        self._files = UserThemes(folder)
-        self._complain = complain
-
-    def begin(self, theme: str) -> None:
-        """Register all themes and apply the chosen one."""
-        complaints = self._register() or ()
-        if theme not in self._app.available_themes:
-            own = set(self._app.available_themes) - set(BUILTIN_THEMES)
-            complaints = (f"{unknown_theme(theme, own, ())}; ctrl+p, then Theme, lists all", *complaints)
-            theme = _USUAL
-        self._app.theme = theme
-        self._tell(complaints)
-
-    def look(self) -> None:
-        """Take in what changed since the last look."""
-        complaints = self._register()
-        if complaints is not None:
-            self._app._watch_theme(self._app.theme)
-            self._tell(complaints)
-
-    def _tell(self, complaints: tuple[str, ...]) -> None:
-        """The first of them in one notice, which must leave room for others on a small screen."""
-        if complaints:
-            more = len(complaints) - _TOLD
-            rest = [f"and {more} more: nooscope doctor lists them"] if more > 0 else []
-            self._complain("\n".join([*complaints[:_TOLD], *rest]))
-
-    def _register(self) -> tuple[str, ...] | None:
-        """Return what is wrong with the files; None if none of them changed."""
-        loaded = self._files.look()
-        if loaded is None:
-            return None
-        for theme in loaded.themes:
-            self._app.register_theme(theme)
-        return loaded.complaints
 
 
 def _provider(name: str) -> Callable[[], type[Provider]]:
@@ -302,7 +270,6 @@ class NooscopeApp(SessionApp):
         )
         self._faults = faults  # What is wrong with the settings.
         self._fleet = fleet
-        self._switcher = ScreenSwitcher(self, self._bind, self._make_fleet, lambda: self.settings.screen)
         self._at = ""  # Where the session is opened, once it is read.
         self._target = target
         self._watching = live  # Sessions that are followed take from others and leave to others, and give notices.
@@ -315,7 +282,7 @@ class NooscopeApp(SessionApp):
         self._look: Look | None = None  # How far the session on the screen was seen before.
         self._painted_feed: Feed | None = None  # Its first view is painted.
         self._settled = False  # The session is read, and frozen so that collecting garbage does not walk it again.
-        self.theme_files = ThemeFiles(self, theme_folder or user_theme_folder(), complain)
+        self.theme_files = themes.ThemeFiles(self, theme_folder or themes.user_theme_folder(), complain)
         self.theme_files.begin(settings.screen.theme)
         if not settings.screen.motion:
             self.animation_level = "none"
@@ -449,7 +416,7 @@ class NooscopeApp(SessionApp):
     @on(messages.SessionsSeen)
     def _sessions_seen(self, message: messages.SessionsSeen) -> None:
         self._others.take(message.rows, message.now)
-        fleet = self._switcher.fleet
+        fleet = self._opened_fleet
         if fleet is not None and fleet.is_current:
             fleet.show(message)
         if self.view is None:
@@ -479,7 +446,7 @@ class NooscopeApp(SessionApp):
                 self._show_captions()
             if self._recap_first and self.view.total:
                 self._recap_first = False
-                self._switcher.toggle("recap", None, time.time(), all_settings=self.settings)
+                self._toggle("recap", None, time.time(), all_settings=self.settings)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self._painted, self.feed)
 
@@ -529,11 +496,11 @@ class NooscopeApp(SessionApp):
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
         self.open(Target(message.path, message.live, message.session, message.at), play=False)
-        self._switcher.to_main()
+        self._to_main()
 
     @on(messages.ShowChanges)
     def _show_changes(self, message: messages.ShowChanges) -> None:
-        self._switcher.toggle("changes", message.path)
+        self._toggle("changes", message.path)
 
     @on(messages.CompareSessions)
     def _compare_sessions(self, message: messages.CompareSessions) -> None:
@@ -543,7 +510,7 @@ class NooscopeApp(SessionApp):
 
     @on(messages.ShowTranscript)
     def _show_transcript(self, message: messages.ShowTranscript) -> None:
-        self._switcher.toggle("transcript", message.path)
+        self._toggle("transcript", message.path)
 
     def action_help_quit(self) -> None:
         """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""
@@ -566,14 +533,35 @@ class NooscopeApp(SessionApp):
 
     def action_sessions(self) -> None:
         """All sessions, those at rest listed too."""
-        self._switcher.to_fleet().list_all()
+        self._to_fleet().list_all()
 
     def action_fleet(self) -> None:
-        self._switcher.to_fleet()
+        self._to_fleet()
+
+    @property
+    def _opened_fleet(self) -> FleetScreen | None:
+        """The list of all sessions, once it was opened."""
+        if not self.is_screen_installed("fleet"):
+            return None
+        from tui.screens.fleet import FleetScreen
+
+        return self.get_screen("fleet", FleetScreen)
+
+    def _to_fleet(self) -> FleetScreen:
+        """Open the list of all sessions; if it is open already, leave the screens over it."""
+        fleet = self._opened_fleet
+        if fleet is None:
+            fleet = self._make_fleet()
+            self.install_screen(fleet, "fleet")
+        if fleet not in self.screen_stack:
+            self.push_screen("fleet")
+        while self.screen is not fleet:
+            self.pop_screen()
+        return fleet
 
     def action_fleet_back(self) -> None:
         """Show all sessions; if there are none, keep the present screen."""
-        self._switcher.to_fleet().visit()
+        self._to_fleet().visit()
 
     def _make_fleet(self) -> FleetScreen:
         from tui.screens.fleet import FleetScreen
@@ -606,20 +594,45 @@ class NooscopeApp(SessionApp):
     def action_recap(self) -> None:
         """Show what has happened since the person last looked."""
         if self.recording is not None and len(self.recording):
-            self._switcher.toggle("recap", self._look, time.time(), all_settings=self.settings)
+            self._toggle("recap", self._look, time.time(), all_settings=self.settings)
         else:
             self.complain(NOTHING_YET)
 
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""
-        self._switcher.to_panel(panel)
+        self._to_main()
+        panel.focus()
+
+    def _to_main(self) -> None:
+        """Leave all screens over the main one."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
 
     def action_show(self, name: str) -> None:
-        self._switcher.toggle(name)
+        self._toggle(name)
+
+    def _toggle(self, name: str, *args: object, **options: object) -> None:
+        """Open one of the screens, imported when it is first wanted, or leave it if it is open."""
+        module, kind = _SCREENS[name]
+        make = getattr(importlib.import_module(f"tui.screens.{module}"), kind)
+        if isinstance(self.screen, make):
+            self.screen.dismiss()
+        else:
+            self.push_screen(self._bind(make(*args, settings=self.settings.screen, **options)))
 
     def action_tune_beside(self) -> None:
-        """Tune beside the main screen."""
-        self._switcher.tune_beside()
+        """Move the bench beside the main screen, or onto a screen of its own."""
+        from tui.screens.bench import Bench, TuningScreen
+
+        main = self.screen_stack[0]
+        if self.screen is main and isinstance(main, MainScreen) and main.query(Bench):
+            main.leave_beside()
+            self._toggle("tuning")
+        elif isinstance(self.screen, TuningScreen) and not main.has_class("-narrow"):
+            self._to_main()
+            main.mount(self._bind(Bench(classes="-side")))
+        else:
+            self.notify("the terminal is too narrow for the bench beside the panels")
 
     def _bind(self, widget: Any) -> Any:
         """Tie a screen, or the bench beside the main one, to what is shown."""

@@ -19,7 +19,7 @@ from core.report.page import _agents
 from core.settings import Settings
 from core.timeline.columns import _SMALL, OPEN, ROWS, Columns
 from core.timeline.timeline import _AGENTS, Timeline
-from tui.draw.gauge import _DEEPEST, tree_guides
+from tui.draw.line import _DEEPEST, tree_guides
 
 SETTINGS = Settings()
 

@@ -10,8 +10,7 @@ from tests.tui.panel_app import PanelApp, flowing, recording, stuck
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.context import ContextPanel
 from tui.widgets.main.emotion import EmotionAxes
-from tui.widgets.main.salience import SalienceQueue
-from tui.widgets.main.signals import SignalFeed
+from tui.widgets.main.signals import SalienceQueue, SignalFeed
 from tui.widgets.main.triangle import NeuronTriangle
 
 Compare = Callable[..., bool]

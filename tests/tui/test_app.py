@@ -20,7 +20,7 @@ from tui.app import NooscopeApp
 from tui.feed.messages import Arrived, OpenSession
 from tui.feed.view import View
 from tui.keys import APP_KEYS
-from tui.screens.dialogs import NoteScreen
+from tui.screens.dialogs import AskScreen
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import CAPTIONS, Captions
 from tui.screens.palette import app_commands, command_title
@@ -121,7 +121,7 @@ async def test_a_bookmark_stands_on_the_timeline_and_goes_again(log: Path, app_o
         await pilot.press("left")
         await shown(app, pilot, lambda view: view.index == 299)
         await pilot.press("b")
-        await until(pilot, lambda: isinstance(app.screen, NoteScreen))
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("w", "h", "y", "enter")
         await shown(app, pilot, lambda view: [mark.place for mark in app.bookmarks] == [299])
         assert app.bookmarks[0].note == "why"

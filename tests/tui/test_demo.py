@@ -14,10 +14,9 @@ from core.store.bookmarks import Bookmarks
 from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
 from tui.cli import launch, main
-from tui.demo import DemoApp
+from tui.demo import DemoApp, Narrator
 from tui.feed.messages import GoLive, Seek, SeekTime, TogglePlay
 from tui.feed.view import View
-from tui.screens.demo import Narrator
 
 
 @pytest.fixture

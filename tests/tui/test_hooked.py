@@ -22,10 +22,9 @@ from tests.core.logs.log_lines import prompt, session
 from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin
 from tui.app import NooscopeApp
-from tui.screens.dialogs import ReasonScreen, SteerScreen, obstacle, run_prompt
+from tui.screens.dialogs import AskScreen, SteerScreen, obstacle, run_prompt
 from tui.screens.fleet import FleetScreen
-from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.header import NowStrip, StatusHeader
 
 
 class Link(IntakeLink):
@@ -121,11 +120,11 @@ async def test_a_denial_asks_why(app: NooscopeApp, link: Link) -> None:
         link.tell(name, questions=(question(name),))
         await shown(app, pilot, lambda view: bool(view.hooks and view.hooks.questions))
         await pilot.press("d")
-        await until(pilot, lambda: isinstance(app.screen, ReasonScreen))
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press("escape")
         assert link.decided == []
         await pilot.press("d")
-        await until(pilot, lambda: isinstance(app.screen, ReasonScreen))
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await pilot.press(*"no", "enter")
         await until(pilot, lambda: bool(link.decided))
         assert link.decided == [(3, "deny", "no")]

@@ -17,8 +17,7 @@ from tui.app import NooscopeApp
 from tui.feed.messages import Seek, StepBy
 from tui.feed.notices import Terminal
 from tui.feed.view import View
-from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.header import NowStrip, StatusHeader
 
 
 @pytest.fixture

@@ -18,20 +18,21 @@ from textual.reactive import var
 from textual.widget import Widget
 from textual.widgets import Input
 
+from core.errors import StoreError
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft, Editing, value_text
 from core.settings.layers import tunables
-from core.store.labels import Label
+from core.store.labels import Label, Labels
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.bench_effects import Effects, Labelled, save_labels
+from tui.screens.bench_effects import Effects
 from tui.screens.board import FLAT, Board
-from tui.screens.profiles import SaveAnswer, SaveScreen, save_draft
+from tui.screens.dialogs import SaveAnswer, SaveScreen, save_draft
 from tui.widgets.common.dialog import EntryLine
 from tui.widgets.tuning.settings_list import DetailsContent, Listing, SettingDetails, SettingsList
 
@@ -365,11 +366,24 @@ class Bench(Horizontal):
         self._save_labels(labels, withdraw=removed)
 
     def _save_labels(self, labels: list[Label], *, withdraw: bool) -> None:
-        save_labels(self, getattr(self.app, "feed", None), labels, withdraw=withdraw)
+        """Write labels, or take them back, and show all there are."""
+        store: Labels | None = getattr(getattr(self.app, "feed", None), "labels", None)
+        if store is None:
+            if labels:
+                self.post_message(Failed("labels cannot be saved before the session is known"))
+            return
 
-    def on_labelled(self, message: Labelled) -> None:
-        message.stop()
-        self.effects.show_labels(message.labels)
+        def work() -> None:
+            try:
+                for label in labels:
+                    (store.withdraw if withdraw else store.judge)(label)
+                self.call_later(self.effects.show_labels, store.judged())
+            except StoreError as error:
+                self.post_message(Failed(str(error)))
+            for notice in store.notices:
+                self.post_message(Failed(notice))
+
+        self.run_worker(work, name="labels", group="labels", thread=True)
 
 
 _SLIM = 76  # Columns below which the sentences of the list would be cut.

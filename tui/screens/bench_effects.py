@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.message import Message
 from textual.reactive import var
-from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from core.errors import StoreError
 from core.settings.layers import tunables
-from core.store.labels import Label, Labels
+from core.store.labels import Label
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult
 from tui.feed.messages import Failed, Latest
 from tui.feed.view import View
-from tui.widgets.tuning.comparison import Comparison
+from tui.widgets.tuning.comparison import Comparison, SweepChart
 from tui.widgets.tuning.firing_table import Figures, FiringTable
-from tui.widgets.tuning.sweep_chart import SweepChart
+
+_PATIENCE = 0.1  # Seconds for which a what-if waits for its result to be painted.
 
 
 class Effects(Vertical):
     """Actual against what-if, what fired, the playhead under both, and a sweep on demand."""
+
+    @dataclass
+    class Ran(Latest):
+        """From the worker: what is known by now."""
+
+        result: WhatIfResult
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -37,7 +41,9 @@ class Effects(Vertical):
         super().__init__(id=id)
         self.compared: WhatIfResult | None = None
         self.labels: tuple[Label, ...] = ()
-        self._whatif = WhatIfRunner(self)
+        self._whatif: WhatIf | None = None
+        self._running = False
+        self._painted = threading.Event()  # The last result is on the screen.
 
     def compose(self) -> ComposeResult:
         yield Comparison(id="comparison").data_bind(Effects.view, Effects.recording)
@@ -56,29 +62,50 @@ class Effects(Vertical):
 
     def forget(self) -> None:
         """Drop the what-if: another recording, or other settings in force."""
-        self._whatif.forget()
+        self._whatif = None
 
     def run(self, recording: Timeline | None, edits: Mapping[str, Any]) -> None:
         """Show what these edits would do, unless they are shown or run already."""
         if recording is None or not len(recording) or not edits:
-            self._whatif.cancel()
+            self.forget()
+            self.workers.cancel_group(self, "whatif")
             self._compare(None)
-        else:
-            self._whatif.run(recording, edits)
+        elif self._whatif is None or self._whatif.edits != edits:
+            self._whatif = WhatIf(recording, edits)
+            self._start(self._whatif)
 
     def follow(self, recording: Timeline, edits: Mapping[str, Any]) -> None:
         """Take in events that came since."""
-        if not self._whatif.idle:
-            self._whatif.catch_up()
-        elif edits:
+        whatif = self._whatif
+        if whatif is not None and whatif.behind and not self._running:
+            self._start(whatif)
+        elif whatif is None and edits:
             self.run(recording, edits)
 
-    def on_ran(self, message: Ran) -> None:
+    def _start(self, whatif: WhatIf) -> None:
+        """Run it in a thread that stands still while its results are painted, so that neither waits long."""
+        painted = self._painted = threading.Event()
+
+        def post(result: WhatIfResult) -> None:
+            painted.clear()
+            self.post_message(self.Ran(result))
+            painted.wait(_PATIENCE)
+
+        def work() -> None:
+            worker = get_current_worker()
+            whatif.run(post, lambda: worker.is_cancelled)
+
+        self._running = True
+        self.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
+
+    def on_effects_ran(self, message: Ran) -> None:
+        """Show a result, unless a newer what-if was asked for since."""
         message.stop()
-        result = self._whatif.take(message)
-        if result is not None:
+        result = message.result
+        if self._whatif is not None and result.edits is self._whatif.edits:
+            self._running = not result.complete
             self._compare(result)
-            self.call_after_refresh(self._whatif.painted)
+            self.call_after_refresh(self._painted.set)
 
     def _compare(self, result: WhatIfResult | None) -> None:
         self.compared = result
@@ -104,8 +131,27 @@ class Effects(Vertical):
             return
         self.add_class("-sweeping")
         chart.sweep = Sweep(name, present, (), 1, len(recording), len(self.labels))
-        values = usual_grid(tunables()[name], present)
-        run_sweep(self, recording, name, values, self.labels, dict(edits))
+        values, labels, tried = usual_grid(tunables()[name], present), self.labels, dict(edits)
+
+        def work() -> None:
+            worker = get_current_worker()
+            reported = 0
+
+            def report(sweep: Sweep) -> bool:
+                nonlocal reported
+                if not worker.is_cancelled and len(sweep.points) != reported:
+                    reported = len(sweep.points)
+                    self.call_later(self._show_sweep, sweep)
+                return not worker.is_cancelled
+
+            sweep_recording(recording, name, values, labels, report, tried)
+
+        self.run_worker(work, name="sweep", group="sweep", thread=True, exclusive=True)
+
+    def _show_sweep(self, sweep: Sweep) -> None:
+        chart = self.query_one(SweepChart)
+        if chart.sweep is not None and chart.sweep.name == sweep.name:
+            chart.sweep = sweep
 
     def end_sweep(self) -> bool:
         """Put the chart away; False if it is not shown."""
@@ -113,153 +159,3 @@ class Effects(Vertical):
         is_open = self.has_class("-sweeping")
         self.remove_class("-sweeping")
         return is_open
-
-    def on_swept(self, message: Swept) -> None:
-        message.stop()
-        chart = self.query_one(SweepChart)
-        if chart.sweep is not None and chart.sweep.name == message.sweep.name:
-            chart.sweep = message.sweep
-
-
-_PATIENCE = 0.1  # Seconds for which a what-if waits for its result to be painted.
-
-
-@dataclass
-class Ran(Latest):
-    """From the worker: what is known by now."""
-
-    result: WhatIfResult
-
-
-@dataclass
-class Swept(Latest):
-    """From the worker: the values tried so far."""
-
-    sweep: Sweep
-
-
-class WhatIfRunner:
-    """Runs the newest edits over a recording; a widget is told of results by `Ran`."""
-
-    def __init__(self, widget: Widget) -> None:
-        self._widget = widget
-        self._whatif: WhatIf | None = None
-        self._running = False
-        self._painted = threading.Event()
-
-    @property
-    def idle(self) -> bool:
-        """There is nothing to run."""
-        return self._whatif is None
-
-    def forget(self) -> None:
-        """Drop the what-if; what it still posts is not taken."""
-        self._whatif = None
-
-    def cancel(self) -> None:
-        """Drop it and stop its thread."""
-        self.forget()
-        self._widget.workers.cancel_group(self._widget, "whatif")
-
-    def run(self, recording: Timeline, edits: Mapping[str, Any]) -> None:
-        """Run these edits, unless they run already."""
-        if self._whatif is None or self._whatif.edits != edits:
-            self._whatif = WhatIf(recording, edits)
-            self._start(self._whatif)
-
-    def catch_up(self) -> None:
-        """Go on where the recording went on."""
-        if self._whatif is not None and self._whatif.behind and not self._running:
-            self._start(self._whatif)
-
-    def take(self, message: Ran) -> WhatIfResult | None:
-        """A result that arrived; None where a newer what-if was asked for since."""
-        if self._whatif is None or message.result.edits is not self._whatif.edits:
-            return None
-        self._running = not message.result.complete
-        return message.result
-
-    def painted(self) -> None:
-        """The result is on the screen, the thread may go on."""
-        self._painted.set()
-
-    def _start(self, whatif: WhatIf) -> None:
-        """Run it in a thread that stands still while its results are painted, so that neither waits long."""
-        painted = threading.Event()
-        self._painted = painted
-        widget = self._widget
-
-        def post(result: WhatIfResult) -> None:
-            painted.clear()
-            widget.post_message(Ran(result))
-            painted.wait(_PATIENCE)
-
-        def work() -> None:
-            worker = get_current_worker()
-            whatif.run(post, lambda: worker.is_cancelled)
-
-        self._running = True
-        widget.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
-
-
-def run_sweep(
-    widget: Widget,
-    recording: Timeline,
-    name: str,
-    values: Sequence[float],
-    labels: tuple[Label, ...],
-    edits: Mapping[str, Any],
-) -> None:
-    """Try one setting at every value; the widget is told of each by `Swept`."""
-
-    def work() -> None:
-        worker = get_current_worker()
-        reported = 0
-
-        def report(sweep: Sweep) -> bool:
-            nonlocal reported
-            if worker.is_cancelled:
-                return False
-            if len(sweep.points) != reported:
-                reported = len(sweep.points)
-                widget.post_message(Swept(sweep))
-            return True
-
-        sweep_recording(recording, name, values, labels, report, edits)
-
-    widget.run_worker(work, name="sweep", group="sweep", thread=True, exclusive=True)
-
-
-@dataclass
-class Labelled(Message):
-    """From the worker: the session's labels by now."""
-
-    labels: tuple[Label, ...]
-
-
-class LabelSource(Protocol):
-    """Whoever knows where the labels of the session on the screen are kept."""
-
-    @property
-    def labels(self) -> Labels | None: ...
-
-
-def save_labels(widget: Widget, source: LabelSource | None, labels: Sequence[Label], *, withdraw: bool) -> None:
-    """Write labels, or take them back; the widget is told of all there are by `Labelled`."""
-    store = source.labels if source is not None else None
-    if store is None:
-        if labels:
-            widget.post_message(Failed("labels cannot be saved before the session is known"))
-        return
-
-    def work() -> None:
-        try:
-            for label in labels:
-                (store.withdraw if withdraw else store.judge)(label)
-            widget.post_message(Labelled(store.judged()))
-        except StoreError as error:
-            widget.post_message(Failed(str(error)))
-        for notice in store.notices:
-            widget.post_message(Failed(notice))
-
-    widget.run_worker(work, name="labels", group="labels", thread=True)

@@ -30,7 +30,7 @@ from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
 from tui.widgets.common.dialog import EntryLine
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import TextPage
 
 _WAITS = "reading…"
 _NOTHING = "nothing recorded yet"

@@ -25,7 +25,7 @@ from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.scroller import CursorList, TextPage
+from tui.widgets.common.panel import CursorList, TextPage
 
 _STYLES = {"+": "confidence", "-": "frustration", "@": "quiet", " ": "plain"}
 

@@ -26,7 +26,7 @@ from tui.keys import bind
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import TextPage
 
 _LABEL = 8
 

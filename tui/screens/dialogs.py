@@ -1,24 +1,29 @@
-"""Dialogs: answer a call that waits, set a bookmark, send a message."""
+"""Dialogs: answer a call that waits, set a bookmark, send a message, save settings."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from textual import on
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Label
+from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets.option_list import Option
 
 from core.agents.registry import prompt_command
 from core.engine.response.advice import sentence
+from core.errors import StoreError
 from core.hooks.link import IntakeLink
-from core.live.hook_signs import AskedChoice, HookSigns, PermitQuestion
+from core.live.hook_signs import HookSigns, PermitQuestion
 from core.report.formatting import count, plain
 from core.settings import Settings
+from core.settings.draft import Draft
 from core.store.bookmarks import Bookmark
+from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
 from tui.feed.view import View
 from tui.screens.at_hand import resume
@@ -47,32 +52,6 @@ class AskScreen(Box[str]):
         self.dismiss(message.value.strip())
 
 
-class ReasonScreen(AskScreen):
-    """Asks for the reason of a denial."""
-
-    def __init__(self, question: PermitQuestion) -> None:
-        hint = "a reason for the agent (optional)"
-        keys = "Enter denies it, Esc cancels"
-        super().__init__(f"Deny call {question.number}?", question.what, hint=hint, keys=keys, most=200)
-
-
-class OptionScreen(AskScreen):
-    """Asks for the answer to one question of the agent: the number of an option, or free text."""
-
-    def __init__(self, choice: AskedChoice) -> None:
-        self._options = choice.options
-        options = (f"{place}  {option}" for place, option in enumerate(choice.options, 1))
-        hint = "the number of an option, or your own words"
-        keys = "Enter answers, Esc cancels"
-        super().__init__("Answer its question", choice.question, *options, hint=hint, keys=keys, most=500)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        value = message.value.strip()
-        place = int(value) - 1 if value.isdecimal() else -1
-        if value:
-            self.dismiss(self._options[place] if 0 <= place < len(self._options) else value)
-
-
 def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
     """Return the question of a session that should be answered first; late ones come last."""
     waits = () if signs is None else signs.questions
@@ -87,29 +66,43 @@ def answer_permit(app: App[Any], link: IntakeLink | None, question: PermitQuesti
         more = f"; {count(others, 'question')} in other sessions: {where}" if others else ""
         app.notify(f"nothing is waiting for approval here{more}", markup=False)
     elif choice == "deny":
-        app.push_screen(ReasonScreen(question), partial(_denied, app, link, question))
+        _ask_reason(app, link, question)
     elif question.choices:
         _ask_options(app, link, question, ())
     else:
         _send(app, link, question, choice, "")
 
 
+def _ask_reason(app: App[Any], link: IntakeLink, question: PermitQuestion) -> None:
+    """Ask for the reason of a denial, then deny."""
+
+    def took(reason: str | None) -> None:
+        if reason is not None:
+            _send(app, link, question, "deny", reason)
+
+    hint, keys = "a reason for the agent (optional)", "Enter denies it, Esc cancels"
+    app.push_screen(AskScreen(f"Deny call {question.number}?", question.what, hint=hint, keys=keys, most=200), took)
+
+
 def _ask_options(app: App[Any], link: IntakeLink, question: PermitQuestion, answers: tuple[str, ...]) -> None:
-    """Ask for the answers to a question one by one, then send them together."""
+    """Ask for the answers to a question one by one, each the number of an option or free text; then send them."""
     if len(answers) == len(question.choices):
         _send(app, link, question, "once", "", answers)
         return
+    choice = question.choices[len(answers)]
 
     def took(answer: str | None) -> None:
-        if answer is not None:
-            _ask_options(app, link, question, (*answers, answer))
+        if answer:
+            place = int(answer) - 1 if answer.isdecimal() else -1
+            picked = choice.options[place] if 0 <= place < len(choice.options) else answer
+            _ask_options(app, link, question, (*answers, picked))
+        elif answer is not None:
+            _ask_options(app, link, question, answers)
 
-    app.push_screen(OptionScreen(question.choices[len(answers)]), took)
-
-
-def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: str | None) -> None:
-    if reason is not None:
-        _send(app, link, question, "deny", reason)
+    options = (f"{place}  {option}" for place, option in enumerate(choice.options, 1))
+    hint, keys = "the number of an option, or your own words", "Enter answers, Esc cancels"
+    screen = AskScreen("Answer its question", choice.question, *options, hint=hint, keys=keys, most=500)
+    app.push_screen(screen, took)
 
 
 def _send(
@@ -132,36 +125,24 @@ def _send(
     app.run_worker(work, name="permit", group="permit", thread=True)
 
 
-class NoteScreen(AskScreen):
-    """Asks for the note of a bookmark."""
-
-    DEFAULT_CSS = "NoteScreen > Vertical { width: 60; }"
-
-    def __init__(self, place: int) -> None:
-        hint = "a note (optional), or NAME: note"
-        super().__init__(
-            f"Bookmark at event {place:,}", hint=hint, keys="Enter sets the bookmark, Esc cancels", most=300
-        )
-
-
 def ask_bookmark(app: App[Any], place: int, bookmarks: Sequence[Bookmark]) -> None:
     """Ask for a note and set a bookmark; if there is one already, ask whether to remove it."""
+
+    def set_bookmark(note: str | None) -> None:
+        if note is not None:
+            app.post_message(SetBookmark(place, note))
+
+    def remove(agreed: bool | None) -> None:
+        if agreed:
+            app.post_message(RemoveBookmark(place))
+
     standing = next((mark for mark in bookmarks if mark.place == place), None)
     if standing is None:
-        app.push_screen(NoteScreen(place), partial(_set, app, place))
+        hint, keys = "a note (optional), or NAME: note", "Enter sets the bookmark, Esc cancels"
+        app.push_screen(AskScreen(f"Bookmark at event {place:,}", hint=hint, keys=keys, most=300), set_bookmark)
     else:
         lines = standing.name, standing.note, "Enter removes it, Esc keeps it"
-        app.push_screen(ConfirmScreen("Remove this bookmark?", *lines), partial(_remove, app, place))
-
-
-def _set(app: App[Any], place: int, note: str | None) -> None:
-    if note is not None:
-        app.post_message(SetBookmark(place, note))
-
-
-def _remove(app: App[Any], place: int, agreed: bool | None) -> None:
-    if agreed:
-        app.post_message(RemoveBookmark(place))
+        app.push_screen(ConfirmScreen("Remove this bookmark?", *lines), remove)
 
 
 _EMPTY = "the agent gets it as one line, after its next call or with your next prompt"
@@ -286,3 +267,126 @@ def obstacle(signs: HookSigns | None, settings: Settings, link: IntakeLink | Non
     if settings.response.advice.level == "off":
         return "response.advice.level is off: nothing is sent to agents"
     return ""
+
+
+_SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "profile of yours", "project": "profile of this project"}
+
+
+def _described(profile: SettingsProfile) -> Content:
+    values = count(len(profile.values), "value") if profile.values else "built-in values"
+    faults = f" · {count(len(profile.complaints), 'line')} left out" if profile.complaints else ""
+    return Content.assemble(
+        (plain(profile.name, 40), "bold"),
+        (f"  load this {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"),
+        plain(profile.sentence, 200) or "no description",
+    )
+
+
+class SaveWish(NamedTuple):
+    """What to save, and where."""
+
+    kind: Kind
+    scope: Scope
+    name: str = ""
+    sentence: str = ""
+
+
+# The file that was saved, the profile to load, or what else to do with the changes.
+SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
+
+
+class SaveScreen(Box[SaveAnswer]):
+    """Asks what to do with the changed settings; stays open until a file is saved."""
+
+    DEFAULT_CSS = """
+    SaveScreen OptionList, SaveScreen OptionList:focus {
+        height: auto; max-height: 20; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
+    }
+    SaveScreen Static { color: $quiet; }
+    """
+    AUTO_FOCUS = "OptionList"
+
+    def __init__(
+        self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path], profiles: list[SettingsProfile]
+    ) -> None:
+        super().__init__()
+        self._files = files
+        self._changed = changed
+        self._save = save
+        self._profiles = profiles
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = f"{count(self._changed, 'changed setting')}"
+            box.border_subtitle = "enter choose · esc cancel"
+            yield OptionList(*self._options())
+            name = Input(placeholder="name of the profile", id="name")
+            sentence = Input(placeholder="what it is for, in one sentence", id="sentence")
+            name.display = sentence.display = False
+            yield name
+            yield sentence
+            yield Static("", id="problem", markup=False)
+
+    def _options(self) -> Iterator[Option]:
+        folder, file = self._files.folder, self._files.file
+        if self._changed:
+            yield _option("use", "Use them now", "from the newest event on, in this session")
+            yield _option("settings user", "Save for every session", str(file("user")))
+            yield _option("settings project", "Save for this project", str(file("project")))
+            yield _option("profile user", "Save as a profile of mine", str(folder("user")))
+            yield _option("profile project", "Save as a profile of this project", str(folder("project")))
+        yield _option("reset", "Reset all settings", "to their built-in values; u undoes it")
+        for number, profile in enumerate(self._profiles):
+            yield Option(_described(profile), id=f"load {number}")
+
+    @on(Input.Submitted, "#name")
+    def _next(self) -> None:
+        self.query_one("#sentence", Input).focus()
+
+    @on(Input.Changed)
+    def _retyped(self) -> None:
+        """Clear the problem of the last try."""
+        self.query_one("#problem", Static).update("")
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        if not self.is_active:
+            return
+        choice, _, where = (event.option_id or "").partition(" ")
+        if choice in ("use", "reset"):
+            self.dismiss("use" if choice == "use" else "reset")
+        elif choice == "load":
+            self.dismiss(self._profiles[int(where)])
+        elif choice == "profile":
+            self._scope: Scope = "user" if where == "user" else "project"
+            for line in self.query(Input):
+                line.display = True
+            self.query_one("#name", Input).focus()
+        else:
+            self._save_as(SaveWish("settings", "user" if where == "user" else "project"))
+
+    @on(Input.Submitted, "#sentence")
+    def _save_profile(self) -> None:
+        name, sentence = (self.query_one(f"#{part}", Input).value.strip() for part in ("name", "sentence"))
+        self._save_as(SaveWish("profile", self._scope, name, sentence))
+
+    def _save_as(self, wish: SaveWish) -> None:
+        try:
+            if wish.kind == "profile" and not wish.name:
+                raise StoreError("a profile needs a name")
+            self.dismiss(self._save(wish))
+        except StoreError as error:
+            self.query_one("#problem", Static).update(plain(str(error)))
+            if wish.kind == "profile":
+                self.query_one("#name", Input).focus()
+
+
+def _option(key: str, title: str, where: str) -> Option:
+    return Option(Content.assemble((title, "bold"), (f"  {plain(where, 70)}", "dim")), id=key)
+
+
+def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
+    """Write all that was changed as a profile or into the settings; return the file."""
+    if wish.kind == "profile":
+        return files.save_profile(wish.name, wish.sentence, draft.changes, wish.scope)
+    return files.save_settings(draft.changes, wish.scope, draft.begun)

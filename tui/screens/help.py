@@ -28,8 +28,7 @@ from tui.screens.board import Board
 from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ResponseScreen
 from tui.widgets.common.dialog import EntryLine
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.panel import Panel
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import Panel, TextPage
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane
 

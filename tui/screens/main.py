@@ -24,16 +24,14 @@ from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import FLAT, HEIGHTS, WIDTHS, classes_for
-from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.header import NowStrip, StatusHeader
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.context import ContextPanel
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.paths import PathTree
-from tui.widgets.main.salience import SalienceQueue
-from tui.widgets.main.signals import SignalFeed
+from tui.widgets.main.signals import SalienceQueue, SignalFeed
 from tui.widgets.main.triangle import NeuronTriangle
 from tui.widgets.transcript.document import Document
 

@@ -1,4 +1,4 @@
-"""The Model screen: one tab for each model of the agent, and one for its branches."""
+"""The Model screen, a tab for each model of the agent; the sub-agents of a session; installed extensions."""
 
 from __future__ import annotations
 
@@ -11,48 +11,16 @@ from textual.widget import Widget
 from core.report.event_words import firing_words
 from core.report.formatting import fraction, plain
 from tui.draw.line import Line, clipped
+from tui.feed.messages import SelectAgent
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.board import Board, CardBoard
-from tui.widgets.common.card import Card
+from tui.screens.board import Board, CardBoard, CardScroll
+from tui.widgets.common.card import Card, CardColumns
 from tui.widgets.common.panel import Panel
-from tui.widgets.model.governance import (
-    AgentFieldsCard,
-    FieldCard,
-    GovernedCard,
-    GovernorCard,
-    LineageCard,
-    ModulationCard,
-    PressureCard,
-    QuarantineCard,
-    SocietyCard,
-    strongest_field,
-)
-from tui.widgets.model.mind import (
-    ClockCard,
-    CorticalCard,
-    EpisodeCard,
-    EventsCard,
-    HabituationCard,
-    HeartbeatCard,
-    HomeostasisCard,
-    SleepCard,
-    TierCard,
-    WakeupCard,
-)
-from tui.widgets.model.response import (
-    CandidateCard,
-    FactsCard,
-    FiredCard,
-    LearnedCard,
-    MemoCard,
-    NotedCard,
-    OutlookCard,
-    PressureToAskCard,
-    QueueCard,
-    ToldCard,
-    outlook_words,
-)
+from tui.widgets.model.agents import AgentList, ExtensionCard, installed_cards
+from tui.widgets.model.governance import AFFECT_CARDS, GOVERNOR_CARDS, strongest_field
+from tui.widgets.model.mind import MIND_CARDS
+from tui.widgets.model.response import RESPONSE_CARDS, outlook_words
 
 # The tabs in order; keys 1 to 5 open them.
 TABS = {"mind": "Mind", "governor": "Governor", "affect": "Affect", "response": "Response", "branches": "Branches"}
@@ -150,18 +118,7 @@ class MindScreen(ModelCards):
 
     TAB = "mind"
     AUTO_FOCUS = "CorticalCard"
-    CARDS: ClassVar[tuple[type[Card], ...]] = (
-        CorticalCard,
-        SleepCard,
-        HomeostasisCard,
-        TierCard,
-        ClockCard,
-        HeartbeatCard,
-        EpisodeCard,
-        WakeupCard,
-        HabituationCard,
-        EventsCard,
-    )
+    CARDS = MIND_CARDS
 
 
 class GovernorScreen(ModelCards):
@@ -169,7 +126,7 @@ class GovernorScreen(ModelCards):
 
     TAB = "governor"
     AUTO_FOCUS = "GovernorCard"
-    CARDS: ClassVar[tuple[type[Card], ...]] = (GovernorCard, PressureCard, GovernedCard)
+    CARDS = GOVERNOR_CARDS
 
 
 class AffectScreen(ModelCards):
@@ -177,14 +134,7 @@ class AffectScreen(ModelCards):
 
     TAB = "affect"
     AUTO_FOCUS = "FieldCard"
-    CARDS: ClassVar[tuple[type[Card], ...]] = (
-        FieldCard,
-        ModulationCard,
-        LineageCard,
-        QuarantineCard,
-        SocietyCard,
-        AgentFieldsCard,
-    )
+    CARDS = AFFECT_CARDS
 
 
 class ResponseScreen(ModelCards):
@@ -192,15 +142,34 @@ class ResponseScreen(ModelCards):
 
     TAB = "response"
     AUTO_FOCUS = "OutlookCard"
-    CARDS: ClassVar[tuple[type[Card], ...]] = (
-        OutlookCard,
-        PressureToAskCard,
-        FiredCard,
-        MemoCard,
-        CandidateCard,
-        FactsCard,
-        ToldCard,
-        QueueCard,
-        LearnedCard,
-        NotedCard,
-    )
+    CARDS = RESPONSE_CARDS
+
+
+class AgentsScreen(Board):
+    """The list between status and timeline."""
+
+    AUTO_FOCUS = "AgentList"
+    DEFAULT_CSS = "AgentsScreen #agents { height: 1fr; }"
+
+    def body(self) -> Iterable[Widget]:
+        yield AgentList(id="agents").data_bind(AgentsScreen.view, AgentsScreen.recording)
+
+    def on_select_agent(self, _: SelectAgent) -> None:
+        """The app shows that agent; the screen below is where it is seen."""
+        self.dismiss()
+
+
+class ExtensionsScreen(CardBoard):
+    """One card on all of them, then a card for each panel that somebody offers."""
+
+    AUTO_FOCUS = "ExtensionCard"
+
+    def body(self) -> Iterable[Widget]:
+        kinds, complaints = installed_cards()
+        for sentence in complaints:
+            self.app.notify(sentence, severity="warning", markup=False)
+        every: tuple[type[Card], ...] = (ExtensionCard, *kinds)
+        cards = [make(id=f"card-{number}") for number, make in enumerate(every)]
+        for card in cards:
+            card.data_bind(CardBoard.view, CardBoard.recording)
+        yield CardScroll(CardColumns(*cards, id="cards"), id="board")

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from msgspec.structs import replace
 from textual.app import App
@@ -29,13 +29,12 @@ from core.events import MAIN, ToolUse
 from core.logs.discovery import Found, find
 from core.report.event_words import OUTCOME_SIGNS, about, tool_of
 from core.report.formatting import age, clock, folder_name, plain
-from core.store.bookmarks import Bookmark
 from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
-from tui.feed.view import View, names_of
-from tui.widgets.common.mark_words import mark_text
+from tui.feed.view import names_of
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import mark_text
 
 _MOST = 60
 _EXACT = 200.0  # Score of a name that contains what was typed: above all that only have its letters in order.
@@ -45,30 +44,14 @@ _MOVES = (None, "row.up", "row.down", "page.up", "page.down")
 _EVENTS = 20_000  # Events looked through at most, the newest first.
 
 
-class _Observatory(Protocol):
-    """The part of the app that a search uses."""
-
-    view: View | None
-    recording: Timeline | None
-    bookmarks: tuple[Bookmark, ...]
-    words: bool
-
-    def post_message(self, message: Message) -> bool: ...
-
-
-def named_places(app: App[Any]) -> Iterator[Place]:
+def named_places(app: Any) -> Iterator[Place]:
     """Every screen and panel by its name, what it shows, and how to get there; settings are on the bench."""
-    observatory = cast(_Places, app)
+    special = {"fleet": app.action_fleet, "recap": app.action_recap, "find": app.action_find}
     for name, holds in SCREEN_NAMES.items():
-        go = observatory.action_fleet if name == "fleet" else partial(observatory.action_show, name)
-        if name == "recap":
-            go = observatory.action_recap
-        elif name == "find":
-            go = observatory.action_find
-        yield f"Screen: {name}", holds, go
+        yield f"Screen: {name}", holds, special.get(name) or partial(app.action_show, name)
     for panel in app.screen_stack[0].query(Panel):
         if panel.TITLE:
-            yield f"Panel: {panel.TITLE}", "on the main screen", partial(observatory.show_panel, panel)
+            yield f"Panel: {panel.TITLE}", "on the main screen", partial(app.show_panel, panel)
 
 
 # What each screen shows, in words people look for.
@@ -88,16 +71,6 @@ SCREEN_NAMES: dict[str, str] = {
     "extensions": "plugins: what is installed beside nooscope, its panels and its faults",
     "help": "keys, shortcuts, manual, what each panel means",
 }
-
-
-class _Places(Protocol):
-    """The part of the app that goes to named places."""
-
-    def action_show(self, name: str) -> None: ...
-    def action_fleet(self) -> None: ...
-    def action_recap(self) -> None: ...
-    def action_find(self) -> None: ...
-    def show_panel(self, panel: Panel) -> None: ...
 
 
 Place: TypeAlias = tuple[str, str, Callable[[], object]]  # Its name, what it is, and how to get there.
@@ -141,10 +114,10 @@ class OtherSessions(NamedSearch):
     async def _sessions(self, most: int | None = None) -> list[Found]:
         """Return the sessions found, without their titles while words are hidden."""
         sessions = (await self._found)[:most]
-        return sessions if cast(_Observatory, self.app).words else [replace(one, title="") for one in sessions]
+        return sessions if cast(Any, self.app).words else [replace(one, title="") for one in sessions]
 
     def _open(self, session: Found) -> None:
-        cast(_Observatory, self.app).post_message(OpenSession(session.path, session.active, session.session))
+        self.app.post_message(OpenSession(session.path, session.active, session.session))
 
 
 def _sessions() -> list[Found]:
@@ -186,7 +159,7 @@ class SessionSearch(Provider):
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
         hits = 0
-        timeline = cast(_Observatory, self.app).recording
+        timeline = cast(Any, self.app).recording
         with suppress(NooscopeError, ValueError):
             if timeline is not None and len(timeline):
                 to = place_in(timeline, query.strip())
@@ -205,11 +178,11 @@ class SessionSearch(Provider):
                 return
 
     def _go_to(self, message: Message) -> None:
-        cast(_Observatory, self.app).post_message(message)
+        self.app.post_message(message)
 
     def _all(self) -> Iterator[tuple[str, str, Message]]:
         """Bookmarks, then marks from the newest back, then paths from the hottest down."""
-        app = cast(_Observatory, self.app)
+        app = cast(Any, self.app)
         view, timeline = app.view, app.recording
         if view is None or timeline is None:
             return
@@ -264,7 +237,7 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[Place]:
     yield "Theme: colours of the screen", "light, dark, high contrast, colour-blind", app.action_change_theme
     saves = "SVG, in Downloads or the working folder"
     yield "Screenshot: save a picture of the screen", saves, partial(save_screenshot, app)
-    view = cast(_Observatory, app).view
+    view = cast(Any, app).view
     names = {} if view is None else names_of(view)
     for name in () if view is None else view.agents:
         yield f"Show agent {names.get(name, plain(name, 24))}", "", partial(app.post_message, SelectAgent(name))

@@ -21,7 +21,7 @@ from tui.draw.line import Line, section
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import TextPage
 
 if TYPE_CHECKING:
     from core.extras.narrator.router import Told

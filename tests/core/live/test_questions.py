@@ -23,7 +23,7 @@ from tests.core.live.need_stories import ERROR, OTHERS, QUESTION, STORIES, line
 from tui.feed.film import Film
 from tui.feed.view import Subject
 from tui.feed.viewpoint import Playhead
-from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.header import NowStrip
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -166,7 +166,7 @@ def test_a_log_without_events_is_told_with_what_could_not_be_read(words: str, ho
 def test_a_theme_that_is_broken_is_told_with_what_is_wrong(
     nobody: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("themes.user_themes.user_theme_folder", lambda: nobody)
+    monkeypatch.setattr("themes.user_theme_folder", lambda: nobody)
     (nobody / "mine.toml").write_text('name = "mine"\n')
     assert main(["settings", "theme", "--set", "screen.theme=mine"]) == 0
     told = capsys.readouterr().err

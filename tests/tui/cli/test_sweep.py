@@ -12,7 +12,7 @@ from core.store.labels import Label, Labels
 from tests.core.timeline.test_sweep import Listener
 from tests.tui.tuning_app import Stage
 from tui.cli import main
-from tui.widgets.tuning.sweep_chart import sweep_lines
+from tui.widgets.tuning.comparison import sweep_lines
 
 NAME = "receptor.ambient.offset.confidence"
 

@@ -18,8 +18,8 @@ from tests.core.agents import samples
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import Seek
-from tui.screens.agents import AgentsScreen
 from tui.screens.main import MainScreen
+from tui.screens.model import AgentsScreen
 from tui.screens.palette import app_commands, mark_hits
 from tui.widgets.model.agents import AgentList
 

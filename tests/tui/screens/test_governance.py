@@ -13,7 +13,7 @@ from core.engine.governor.machine import Pressures
 from core.engine.society import AgentReading
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import Stage, recorded
-from tui.draw.gauge import tree_guides
+from tui.draw.line import tree_guides
 from tui.feed.view import View
 from tui.screens.model import AffectScreen, GovernorScreen
 from tui.widgets.common.card import Card

@@ -19,8 +19,7 @@ from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
 from tui.keys import APP_KEYS
 from tui.screens.help import HelpScreen, KeyRow, Topic, explanation, help_lines, key_rows, matching_topics, topic_texts
-from tui.widgets.common.panel import Panel
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import Panel, TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document
 
@@ -129,6 +128,7 @@ def test_a_star_is_no_mark_and_a_long_sentence_is_wrapped() -> None:
 
 
 def test_every_explanation_belongs_to_a_class_and_every_panel_has_one() -> None:
+    importlib.import_module("tui.demo")
     for room in ("tui.screens", "tui.widgets"):
         for module in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}."):
             importlib.import_module(module.name)

@@ -9,24 +9,19 @@ import pytest
 from textual.screen import Screen
 from textual.widgets import Input
 
-from core.live.hook_signs import PermitQuestion
 from core.store.profiles import ProfileFiles
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
-from tui.screens.dialogs import NoteScreen, ReasonScreen
+from tui.screens.dialogs import AskScreen, SaveScreen
 from tui.screens.model import MindScreen
-from tui.screens.profiles import SaveScreen
 from tui.widgets.common.dialog import ConfirmScreen
-
-ASKED = PermitQuestion(3, 0.0, "session", "Bash", "make", "")
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: NoteScreen(3),
+        lambda: AskScreen("Bookmark at event 3", hint="", keys="", most=9),
         lambda: ConfirmScreen("Remove?"),
-        lambda: ReasonScreen(ASKED),
         lambda: SaveScreen(ProfileFiles.usual(), 0, lambda _: Path(), []),
         MindScreen,
     ],

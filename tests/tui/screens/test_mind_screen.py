@@ -204,8 +204,8 @@ async def test_keys_zoom_and_leave() -> None:
     [
         (MindScreen, ("emotion", "regime", "sleep pressure", "budget left")),
         (GovernorScreen, ("state", "effort", "steps without progress", "would halt")),
-        (AffectScreen, ("affect", "volatility", "furthest from rest")),
-        (ResponseScreen, ("outlook", "pressure to ask you", "loop", "last response")),
+        (AffectScreen, ("affect", "volatility", "strongest field")),
+        (ResponseScreen, ("outlook", "pressure to ask", "loop", "last response")),
     ],
 )
 async def test_a_tab_begins_with_the_readings_that_matter(screen: type[ModelTab], readings: tuple[str, ...]) -> None:

@@ -124,9 +124,8 @@ def _names(kind: str) -> list[str]:
     from textual.theme import BUILTIN_THEMES
 
     import themes
-    from themes.user_themes import user_theme_folder
 
-    ours = [theme.name for theme in themes.load(user_theme_folder()).themes]
+    ours = [theme.name for theme in themes.load(themes.user_theme_folder()).themes]
     return sorted({*ours, *BUILTIN_THEMES})
 
 

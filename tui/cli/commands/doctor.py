@@ -123,10 +123,9 @@ def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     """Report problems of rule files, policies, themes and key bindings."""
     import themes
     from core.timeline.initial_state import configured_start
-    from themes.user_themes import user_theme_folder
     from tui.keys import keymap_faults
 
-    loaded = themes.load(user_theme_folder())
+    loaded = themes.load(themes.user_theme_folder())
     faults = [*configured_start(args.project).faults, *loaded.complaints]
     faults += keymap_faults(settings.screen.keymap)
     missing = themes.missing_theme(settings.screen.theme, loaded)

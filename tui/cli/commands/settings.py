@@ -52,9 +52,8 @@ def _run(args: argparse.Namespace) -> int:
 def _check_theme(name: str) -> None:
     """Print the available themes if the chosen one does not exist."""
     import themes
-    from themes.user_themes import user_theme_folder
 
-    loaded = themes.load(user_theme_folder())
+    loaded = themes.load(themes.user_theme_folder())
     missing = themes.missing_theme(name, loaded)
     if missing:
         for complaint in loaded.complaints:

@@ -238,7 +238,7 @@ def _print_sweep_json(sweep: Sweep) -> None:
 def _print_sweep(sweep: Sweep) -> None:
     from core.report.formatting import count
     from core.settings.layers import tunables
-    from tui.widgets.tuning.sweep_chart import sweep_lines
+    from tui.widgets.tuning.comparison import sweep_lines
 
     tunable = tunables()[sweep.name]
     print(f"{sweep.name}  {tunable.sentence}")

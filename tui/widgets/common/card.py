@@ -13,8 +13,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from core.timeline.run import Track
-from tui.draw.gauge import TRACK, Mark, meter, sparkline
-from tui.draw.line import Line, clipped, fit, wrapped
+from tui.draw.line import TRACK, Line, Mark, clipped, fit, meter, sparkline, wrapped
 from tui.feed.view import View
 from tui.keys import bind
 from tui.widgets.common.panel import Panel

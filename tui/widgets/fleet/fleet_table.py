@@ -20,7 +20,7 @@ from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
 from tui.keys import bind
-from tui.widgets.common.scroller import Scroller
+from tui.widgets.common.panel import Scroller
 
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")

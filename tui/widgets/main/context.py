@@ -10,13 +10,11 @@ from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
 from core.report.plan_limits import SIZE, plan_share
 from core.timeline.run import Track
-from tui.draw.gauge import area, meter
-from tui.draw.line import Line, first_fit, fit, joined_cells
+from tui.draw.line import Line, area, first_fit, fit, joined_cells, meter
 from tui.feed.view import View
 from tui.widgets.common.header import dream_words
-from tui.widgets.common.mark_words import MarkFilter
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_cells import GLYPHS
+from tui.widgets.common.timeline_cells import GLYPHS, MarkFilter
 
 NEAR = 0.85  # Share of the way to compaction from which on it is near.
 _LABEL = 8

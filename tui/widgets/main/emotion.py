@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from core.engine.percept import AXES, Axis
 from core.engine.receptor.readings import AxisReading, Why
 from core.report.formatting import fraction, span
-from tui.draw.gauge import BUMP, Mark, meter, sparkline
-from tui.draw.line import Line, fit
+from tui.draw.line import BUMP, Line, Mark, fit, meter, sparkline
 from tui.feed.view import View
 from tui.widgets.common.card import Points, curves
 from tui.widgets.common.panel import Panel

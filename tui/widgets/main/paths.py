@@ -13,8 +13,7 @@ from textual.widgets import Input
 from core.engine.percept import AgentState
 from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.report.formatting import age, count, plain
-from tui.draw.gauge import meter
-from tui.draw.line import Line, fit, path_end
+from tui.draw.line import Line, fit, meter, path_end
 from tui.feed.messages import EditFile, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind

@@ -8,11 +8,10 @@ from core.engine.percept import AXES, AgentState, Axis
 from core.engine.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
 from core.report.event_words import firing_words
 from core.report.formatting import count, fraction, span
-from tui.draw.gauge import Canvas, meter
-from tui.draw.line import Line, first_fit, fit
+from tui.draw.line import Canvas, Line, first_fit, fit, meter
 from tui.feed.view import View
-from tui.widgets.common.mark_words import MAIN_AXES
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import MAIN_AXES
 from tui.widgets.main.emotion import SHORT, loudness
 
 if TYPE_CHECKING:

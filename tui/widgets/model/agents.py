@@ -17,8 +17,7 @@ from core.live.status import Status
 from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
-from tui.draw.gauge import tree_guides
-from tui.draw.line import Line, first_fit, fit
+from tui.draw.line import Line, first_fit, fit, tree_guides
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View, names_of, running_agents
 from tui.keys import bind

@@ -13,8 +13,7 @@ from core.engine.percept import NEUTRAL
 from core.engine.society import AgentReading
 from core.report.agents import agent_fields
 from core.report.formatting import clock, count, fraction, plain, span
-from tui.draw.gauge import meter, sparkline, tree_guides
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, fit, meter, sparkline, tree_guides
 from tui.feed.view import View, names_of
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 from tui.widgets.model.agents import agent_sign
@@ -410,3 +409,16 @@ class LineageCard(Card):
             [(when, "quiet"), (fit(why, max(1, width - len(when))), "plain")],
             [(fit(" " * len(when) + words, width), "quiet")],
         ]
+
+
+GOVERNOR_CARDS: tuple[type[Card], ...] = (GovernorCard, PressureCard, GovernedCard)
+
+
+AFFECT_CARDS: tuple[type[Card], ...] = (
+    FieldCard,
+    ModulationCard,
+    LineageCard,
+    QuarantineCard,
+    SocietyCard,
+    AgentFieldsCard,
+)

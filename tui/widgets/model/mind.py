@@ -8,8 +8,7 @@ from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
 from core.engine.mind.homeostasis import RuleState
 from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
-from tui.draw.gauge import TRACK
-from tui.draw.line import Line, fit, wrapped
+from tui.draw.line import TRACK, Line, fit, wrapped
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
@@ -472,3 +471,17 @@ class EventsCard(Card):
             room = max(1, width - len(when) - len(name) - 2)
             lines.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
         return lines
+
+
+MIND_CARDS: tuple[type[Card], ...] = (
+    CorticalCard,
+    SleepCard,
+    HomeostasisCard,
+    TierCard,
+    ClockCard,
+    HeartbeatCard,
+    EpisodeCard,
+    WakeupCard,
+    HabituationCard,
+    EventsCard,
+)

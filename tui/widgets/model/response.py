@@ -420,3 +420,17 @@ class NotedCard(Card):
             where = plain(checkpoint.centre, max(8, width // 2))
             lines.append(pair(f"⚑ {plain(checkpoint.name, 30)}", where or clock(checkpoint.at - view.start), width))
         return lines or [[("nothing logged so far", "quiet")]]
+
+
+RESPONSE_CARDS: tuple[type[Card], ...] = (
+    OutlookCard,
+    PressureToAskCard,
+    FiredCard,
+    MemoCard,
+    CandidateCard,
+    FactsCard,
+    ToldCard,
+    QueueCard,
+    LearnedCard,
+    NotedCard,
+)

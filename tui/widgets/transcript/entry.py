@@ -22,8 +22,8 @@ from core.report.story import LOOKS
 from core.timeline.marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View, names_of
-from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text
-from tui.widgets.common.scroller import TextPage
+from tui.widgets.common.panel import TextPage
+from tui.widgets.common.timeline_cells import mark_glyph, mark_style, mark_text
 
 _MARGIN = "  "
 _COMMAND = 12

@@ -21,8 +21,7 @@ from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.panel import Panel
-from tui.widgets.common.scroller import CursorList
+from tui.widgets.common.panel import CursorList, Panel
 from tui.widgets.tuning.comparison import value_at
 
 _NAME = 18  # Cells of a name, and of the gap behind the last figure.

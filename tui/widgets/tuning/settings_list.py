@@ -22,7 +22,7 @@ from tui.draw.line import Line, clipped, fit, joined_cells, wrapped
 from tui.feed.messages import Latest
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.scroller import CursorList, TextPage
+from tui.widgets.common.panel import CursorList, TextPage
 
 _WIDE = 60  # From this width on a group says what it is about.
 

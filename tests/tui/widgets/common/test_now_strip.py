@@ -20,7 +20,7 @@ from tests.tui.screen_app import recorded
 from tui.app import NooscopeApp
 from tui.draw.line import STYLES
 from tui.feed.view import View
-from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.header import NowStrip
 
 NOW = Now(
     asked="migrate the billing service to the new API and add tests",

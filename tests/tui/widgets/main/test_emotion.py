@@ -9,7 +9,7 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, axis, check, recording, stuck, text, view_at
-from tui.draw.gauge import area, meter, sparkline, stack
+from tui.draw.line import area, meter, sparkline, stack
 from tui.feed.view import View
 from tui.widgets.common.card import curves
 from tui.widgets.main.emotion import EmotionAxes

@@ -11,7 +11,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, flowing, item, recording, stuck, text, view_at
 from tui.draw.line import Line
-from tui.widgets.main.salience import KINDS, SalienceQueue
+from tui.widgets.main.signals import KINDS, SalienceQueue
 
 
 def _cells(line: Line, glyph: str) -> int:

@@ -15,10 +15,10 @@ from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
 from tui.draw.line import STYLES
-from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
-from tui.widgets.main.signals import KINDS, SignalFeed
+from tui.widgets.common.timeline_cells import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
+from tui.widgets.main.signals import FEED_KINDS, SignalFeed
 
-SHOWN = [place for place, kind, _, _ in MARKS if kind in KINDS]
+SHOWN = [place for place, kind, _, _ in MARKS if kind in FEED_KINDS]
 
 
 def _rows(panel: SignalFeed, width: int = 50, height: int = 40, index: int = 240) -> list[str]:

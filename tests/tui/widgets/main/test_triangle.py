@@ -9,8 +9,7 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, flowing, recording, stuck, text, view_at
-from tui.draw.gauge import Canvas
-from tui.draw.line import Line
+from tui.draw.line import Canvas, Line
 from tui.feed.view import View
 from tui.widgets.main.triangle import Fired, NeuronTriangle, neurons
 
