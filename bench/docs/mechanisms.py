@@ -122,7 +122,7 @@ def fabric_events() -> str:
     return table(
         ("event", "what it says", "fields"),
         (
-            (f"`{kind.__name__}`", (kind.__doc__ or "").splitlines()[0], ", ".join(kind._fields[1:]))
+            (f"`{kind.__name__}`", (kind.__doc__ or "").splitlines()[0], ", ".join(kind.__struct_fields__[1:]))
             for kind in MIND_EVENTS
         ),
     )

@@ -174,14 +174,16 @@ def event_name(event: MindEvent) -> str:
 
 def event_facts(event: MindEvent) -> str:
     """Return its figures, without its time."""
-    fields = event._asdict()
+    fields = msgspec.structs.asdict(event)
     fields.pop("at")
     return ", ".join(f"{key.replace('_', ' ')} {_value_text(value)}" for key, value in fields.items() if value != "")
 
 
 def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
     """Return it as one JSON line."""
-    encoded = msgspec.json.encode({"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()})
+    encoded = msgspec.json.encode(
+        {"number": number, "agent": agent, "event": type(event).__name__, **msgspec.structs.asdict(event)}
+    )
     return safe_json_bytes(encoded)
 
 

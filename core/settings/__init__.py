@@ -27,6 +27,3 @@ class Settings(Group):
     screen: ScreenSettings = ScreenSettings()
     narrator: NarratorSettings = NarratorSettings()
     extensions: ExtensionSettings = ExtensionSettings()
-
-
-__all__ = ["Settings"]

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from core.engine.affect.affect import Affect
-from core.engine.affect.contagion import CHANNELS, Channel, Emission, Zone, ZoneReading
-from core.engine.affect.fields import FIELDS, FieldName, FieldReading
-from core.engine.affect.lineage import FieldChange, LineageEntry, LineageReading, describe_entry, verify
-from core.engine.affect.policy import BUILT_IN, Policy, parse_policy
-from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect, Neighbour, Restriction
-
-__all__ = [
-    "Affect",
-    "AffectStep",
-    "AffectReading",
-    "FIELDS",
-    "FieldName",
-    "FieldReading",
-    "RESTRICTIONS",
-    "Restriction",
-    "Policy",
-    "BUILT_IN",
-    "parse_policy",
-    "LineageEntry",
-    "FieldChange",
-    "LineageReading",
-    "describe_entry",
-    "verify",
-    "KeptAffect",
-    "Neighbour",
-    "Emission",
-    "Channel",
-    "CHANNELS",
-    "Zone",
-    "ZoneReading",
-]
+from core.engine.affect.affect import Affect as Affect
+from core.engine.affect.contagion import (
+    Channel as Channel,
+    Emission as Emission,
+    Zone as Zone,
+    ZoneReading as ZoneReading,
+)
+from core.engine.affect.fields import FIELDS as FIELDS
+from core.engine.affect.lineage import LineageEntry as LineageEntry, describe_entry as describe_entry, verify as verify
+from core.engine.affect.policy import BUILT_IN as BUILT_IN, Policy as Policy, parse_policy as parse_policy
+from core.engine.affect.reading import (
+    AffectReading as AffectReading,
+    AffectStep as AffectStep,
+    KeptAffect as KeptAffect,
+    Neighbour as Neighbour,
+)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from core.engine.governor.episode import GovernorEpisode, Point
-from core.engine.governor.governor import Governor, GovernorReading, Input, Verdict
-from core.engine.governor.machine import HALT_REASONS, HALT_WORDS, RULES, STATES, HaltReason, Machine, State, Transition
-from core.engine.governor.profile import PUBLISHED, Profile, chosen
-
-__all__ = [
-    "Governor",
-    "GovernorReading",
-    "Verdict",
-    "GovernorEpisode",
-    "Point",
-    "Input",
-    "Machine",
-    "State",
-    "STATES",
-    "HaltReason",
-    "HALT_REASONS",
-    "HALT_WORDS",
-    "Transition",
-    "RULES",
-    "Profile",
-    "PUBLISHED",
-    "chosen",
-]
+from core.engine.governor.episode import GovernorEpisode as GovernorEpisode
+from core.engine.governor.governor import Governor as Governor, GovernorReading as GovernorReading, Verdict as Verdict
+from core.engine.governor.machine import (
+    HALT_REASONS as HALT_REASONS,
+    HALT_WORDS as HALT_WORDS,
+    RULES as RULES,
+    HaltReason as HaltReason,
+    Machine as Machine,
+    State as State,
+    Transition as Transition,
+)
+from core.engine.governor.profile import PUBLISHED as PUBLISHED, Profile as Profile, chosen as chosen

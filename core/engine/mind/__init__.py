@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-from core.engine.mind.mind import Mind
-from core.engine.mind.readings import MindReading, Thought
-
-__all__ = ["Mind", "Thought", "MindReading"]
+from core.engine.mind.mind import Mind as Mind
+from core.engine.mind.readings import MindReading as MindReading, Thought as Thought

@@ -5,132 +5,97 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any
+
+from msgspec.structs import astuple
 
 from core.engine.mind.cortical import Emotion, Phase, Regime, Tier
 from core.engine.mind.stimulus import StimulusKind
 from core.engine.state import Stateful, through
+from core.engine.values import StepValue
 from core.events import Action, Outcome
 from core.settings.mind_state import FabricSettings
 
 
-class ModeChanged(NamedTuple):
-    """The agent stopped executing for lack of confidence, or executes again."""
+class MindEvent(StepValue, frozen=True):
+    """Something that happened in a mind or around it."""
 
     at: float
+
+
+class ModeChanged(MindEvent, frozen=True):
+    """The agent stopped executing for lack of confidence, or executes again."""
+
     executing: bool
 
 
-class TicksDropped(NamedTuple):
+class TicksDropped(MindEvent, frozen=True):
     """More ticks were due at once than may wait."""
 
-    at: float
     ticks: int
 
 
-class WakeupDropped(NamedTuple):
+class WakeupDropped(MindEvent, frozen=True):
     """A wakeup was dropped because a tick was due anyway."""
 
-    at: float
     trigger: str
 
 
-class ItemPromoted(NamedTuple):
+class ItemPromoted(MindEvent, frozen=True):
     """An item was promoted to attention."""
 
-    at: float
     what: str
     score: float
 
 
-class AccuracyTurned(NamedTuple):
+class AccuracyTurned(MindEvent, frozen=True):
     """The forecast began to improve or to get worse."""
 
-    at: float
     trend: int
     accuracy: float
 
 
-class BudgetBandChanged(NamedTuple):
+class BudgetBandChanged(MindEvent, frozen=True):
     """Spending reached another band of the day's budget."""
 
-    at: float
     band: str
     used: float
 
 
-class OwnerSpoke(NamedTuple):
+class StimulusSeen(MindEvent, frozen=True):
+    """A stimulus, whether or not it got attention."""
+
+    cause: str
+    what: str
+    measure: float
+
+
+class OwnerSpoke(StimulusSeen, frozen=True):
     """The person sent a prompt or stopped the agent."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
 
-
-class PolicyTripped(NamedTuple):
+class PolicyTripped(StimulusSeen, frozen=True):
     """A call was rejected, destroys something, or the governor halted."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
 
-
-class WorkConfirmed(NamedTuple):
+class WorkConfirmed(StimulusSeen, frozen=True):
     """Tests passed, a build worked, something was committed."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
 
-
-class AnomalySeen(NamedTuple):
+class AnomalySeen(StimulusSeen, frozen=True):
     """A failure, a streak, a repetition, or a spike in token use."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
 
-
-class TraceSeen(NamedTuple):
+class TraceSeen(StimulusSeen, frozen=True):
     """Another agent reported, or the work moved to other paths."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
 
-
-class DreamRequested(NamedTuple):
+class DreamRequested(StimulusSeen, frozen=True):
     """The context was compacted or is nearly full."""
 
-    at: float
-    cause: str
-    what: str
-    measure: float
-
-
-# All of these.
-MomentEvent: TypeAlias = (
-    ModeChanged
-    | TicksDropped
-    | WakeupDropped
-    | ItemPromoted
-    | AccuracyTurned
-    | BudgetBandChanged
-    | OwnerSpoke
-    | PolicyTripped
-    | WorkConfirmed
-    | AnomalySeen
-    | TraceSeen
-    | DreamRequested
-)
 
 # What each kind of stimulus is on the fabric.
-SEEN: dict[StimulusKind, type[MomentEvent]] = {
+SEEN: dict[StimulusKind, type[StimulusSeen]] = {
     "owner_message": OwnerSpoke,
     "policy_violation": PolicyTripped,
     "confirmation": WorkConfirmed,
@@ -140,279 +105,212 @@ SEEN: dict[StimulusKind, type[MomentEvent]] = {
 }
 
 
-class SessionBegan(NamedTuple):
+class SessionBegan(MindEvent, frozen=True):
     """An agent's log starts."""
 
-    at: float
     session: str
     tool: str
     model: str
 
 
-class SessionOver(NamedTuple):
+class SessionOver(MindEvent, frozen=True):
     """The session ended."""
 
-    at: float
     reason: str
 
 
-class ToolCalled(NamedTuple):
+class ToolCalled(MindEvent, frozen=True):
     """A call began; `at` is the time of its result minus its duration."""
 
-    at: float
     tool: str
     call: int  # Fingerprint of tool and arguments.
 
 
-class FileOpened(NamedTuple):
+class FileOpened(MindEvent, frozen=True):
     """A file was used for the first time."""
 
-    at: float
     path: str
 
 
-class PatternChanged(NamedTuple):
+class PatternChanged(MindEvent, frozen=True):
     """The pattern of the last minutes changed."""
 
-    at: float
     before: str
     after: str
 
 
-class StateChanged(NamedTuple):
+class StateChanged(MindEvent, frozen=True):
     """The agent's state changed."""
 
-    at: float
     before: str
     after: str
 
 
-class ContextShifted(NamedTuple):
+class ContextShifted(MindEvent, frozen=True):
     """The work moved to other paths."""
 
-    at: float
     shifts: int
 
 
-class SignalFired(NamedTuple):
+class SignalFired(MindEvent, frozen=True):
     """An axis crossed its threshold."""
 
-    at: float
     signal: str
     intensity: float
 
 
-class SignalReleased(NamedTuple):
+class SignalReleased(MindEvent, frozen=True):
     """A signal is no longer active."""
 
-    at: float
     signal: str
 
 
-class FlowBegan(NamedTuple):
+class FlowBegan(MindEvent, frozen=True):
     """The flow gate began to mute advice."""
 
-    at: float
     intensity: float
 
 
-class FlowEnded(NamedTuple):
+class FlowEnded(MindEvent, frozen=True):
     """The flow gate stopped muting."""
 
-    at: float
 
-
-class GovernorChanged(NamedTuple):
+class GovernorChanged(MindEvent, frozen=True):
     """The governor changed its state."""
 
-    at: float
     before: str
     after: str
 
 
-class GovernorHalted(NamedTuple):
+class GovernorHalted(MindEvent, frozen=True):
     """The governor would stop the agent here."""
 
-    at: float
     reason: str
     step: int
 
 
-class GovernorEpisodeBegan(NamedTuple):
+class GovernorEpisodeBegan(MindEvent, frozen=True):
     """A prompt began a new governed episode."""
 
-    at: float
 
-
-class FieldMoved(NamedTuple):
+class FieldMoved(MindEvent, frozen=True):
     """A control field of affect changed more than the others."""
 
-    at: float
     field: str
     change: float
 
 
-class QuarantineBegan(NamedTuple):
+class QuarantineBegan(MindEvent, frozen=True):
     """Affect became too volatile to be trusted."""
 
-    at: float
 
-
-class QuarantineEnded(NamedTuple):
+class QuarantineEnded(MindEvent, frozen=True):
     """Affect is calm enough again."""
 
-    at: float
 
-
-class AffectReceived(NamedTuple):
+class AffectReceived(MindEvent, frozen=True):
     """Affect came from an earlier session, a parent, a sub-agent, a peer or a neighbour."""
 
-    at: float
     changes: int
 
 
-class SubAgentStarted(NamedTuple):
+class SubAgentStarted(MindEvent, frozen=True):
     """A sub-agent started."""
 
-    at: float
     child: str
     role: str
 
 
-class SubAgentEnded(NamedTuple):
+class SubAgentEnded(MindEvent, frozen=True):
     """A sub-agent ended."""
 
-    at: float
     child: str
     outcome: str
 
 
-class MethodFired(NamedTuple):
+class MethodFired(MindEvent, frozen=True):
     """A method fired."""
 
-    at: float
     method: str
     cue: str
     score: float
 
 
-class LoopFound(NamedTuple):
+class LoopFound(MindEvent, frozen=True):
     """A loop was detected."""
 
-    at: float
     detector: str
     rounds: int
 
 
-class PersonAsked(NamedTuple):
+class PersonAsked(MindEvent, frozen=True):
     """The person was asked to look."""
 
-    at: float
     rule: str
 
 
-class CheckpointAsked(NamedTuple):
+class CheckpointAsked(MindEvent, frozen=True):
     """A method requested a checkpoint."""
 
-    at: float
     name: str
 
 
-class InterventionEnded(NamedTuple):
+class InterventionEnded(MindEvent, frozen=True):
     """A message for the agent was delivered, reached it, or expired."""
 
-    at: float
     rule: str
     fate: str
 
 
-class AdviceGiven(NamedTuple):
+class AdviceGiven(MindEvent, frozen=True):
     """Advice from nooscope reached the agent."""
 
-    at: float
     characters: int
 
 
-# All of these.
-SessionEvent: TypeAlias = (
-    SessionBegan
-    | SessionOver
-    | ToolCalled
-    | FileOpened
-    | PatternChanged
-    | StateChanged
-    | ContextShifted
-    | SignalFired
-    | SignalReleased
-    | FlowBegan
-    | FlowEnded
-    | GovernorChanged
-    | GovernorHalted
-    | GovernorEpisodeBegan
-    | FieldMoved
-    | QuarantineBegan
-    | QuarantineEnded
-    | AffectReceived
-    | SubAgentStarted
-    | SubAgentEnded
-    | MethodFired
-    | LoopFound
-    | PersonAsked
-    | CheckpointAsked
-    | InterventionEnded
-    | AdviceGiven
-)
-
-
-class Ticked(NamedTuple):
+class Ticked(MindEvent, frozen=True):
     """A tick of the clock ran."""
 
-    at: float
     tick: int
     kind: str
     tier: Tier
     cost: float
 
 
-class Woken(NamedTuple):
+class Woken(MindEvent, frozen=True):
     """A trigger caused a tick between the scheduled ones."""
 
-    at: float
     trigger: str
     resolution: str
 
 
-class ThinkingStarted(NamedTuple):
+class ThinkingStarted(MindEvent, frozen=True):
     """The person sent a prompt."""
 
-    at: float
     trigger: str
     model: str
     invocation: int  # Number of the prompt that the agent works on.
 
 
-class ThinkingEnded(NamedTuple):
+class ThinkingEnded(MindEvent, frozen=True):
     """The work on a prompt ended: the agent ended its turn, or another prompt came."""
 
-    at: float
     invocation: int
     duration: float  # From the prompt to the agent's last turn or call.
     turns: int
     cost: float
 
 
-class TurnStarted(NamedTuple):
+class TurnStarted(MindEvent, frozen=True):
     """A request to the model began; `at` is the time of the event before its answer."""
 
-    at: float
     turn: int
     model: str
 
 
-class TurnEnded(NamedTuple):
+class TurnEnded(MindEvent, frozen=True):
     """The model answered."""
 
-    at: float
     turn: int
     model: str
     tokens: int
@@ -420,168 +318,130 @@ class TurnEnded(NamedTuple):
     cached: float  # Share of the context that was read from cache.
 
 
-class ModelSelected(NamedTuple):
+class ModelSelected(MindEvent, frozen=True):
     """Another tier or model answers from here on."""
 
-    at: float
     tier: Tier
     model: str
     reason: str
 
 
-class ToolReturned(NamedTuple):
+class ToolReturned(MindEvent, frozen=True):
     """A call returned."""
 
-    at: float
     tool: str
     action: Action
     outcome: Outcome
     duration: float | None
 
 
-class AffectUpdated(NamedTuple):
+class AffectUpdated(MindEvent, frozen=True):
     """The mood changed."""
 
-    at: float
     pleasure: float
     arousal: float
     dominance: float
     emotion: Emotion
 
 
-class VitalityUpdated(NamedTuple):
+class VitalityUpdated(MindEvent, frozen=True):
     """The vitality changed."""
 
-    at: float
     economic: float
     epistemic: float
     composite: float
 
 
-class PhaseChanged(NamedTuple):
+class PhaseChanged(MindEvent, frozen=True):
     """The behavioural phase changed."""
 
-    at: float
     before: Phase
     after: Phase
 
 
-class RegimeChanged(NamedTuple):
+class RegimeChanged(MindEvent, frozen=True):
     """The regime changed."""
 
-    at: float
     before: Regime
     after: Regime
 
 
-class SleepDue(NamedTuple):
+class SleepDue(MindEvent, frozen=True):
     """Sleep pressure reached its threshold."""
 
-    at: float
     pressure: float
     threshold: float
     load: float
 
 
-class Habituated(NamedTuple):
+class Habituated(MindEvent, frozen=True):
     """A repeated pattern was attenuated."""
 
-    at: float
     pattern: str
     attenuation: float
 
 
-class Regulated(NamedTuple):
+class Regulated(MindEvent, frozen=True):
     """Homeostasis corrected a parameter."""
 
-    at: float
     signal: str
     deviation: float
     knob: str
     correction: float
 
 
-class Dreamt(NamedTuple):
+class Dreamt(MindEvent, frozen=True):
     """A dream cycle ran."""
 
-    at: float
     compressed: int
     collected: int
     rebalanced: int
     reason: str
 
 
-class Compacted(NamedTuple):
+class Compacted(MindEvent, frozen=True):
     """The agent's context was compacted."""
 
-    at: float
     tokens_before: int
     tokens_after: int
     trigger: str
 
 
-class SnapshotAsked(NamedTuple):
+class SnapshotAsked(MindEvent, frozen=True):
     """A full frame of the state was requested."""
 
-    at: float
     tick: int
     reason: str
 
 
-class StateSnapshotCreated(NamedTuple):
+class StateSnapshotCreated(MindEvent, frozen=True):
     """A recording stored a whole state; reported outside the ring, because the mind does not store states."""
 
-    at: float
     tick: int
     kind: str  # I: whole; P: changes since the one before.
     blake3: str
     size: int  # Bytes it takes.
 
 
-class CompensationRollback(NamedTuple):
+class CompensationRollback(MindEvent, frozen=True):
     """An unfinished write of nooscope was undone; reported outside the ring."""
 
-    at: float
     chain: str
     steps: int  # Steps that were rolled back.
 
 
-class EpisodeEnded(NamedTuple):
+class EpisodeEnded(MindEvent, frozen=True):
     """An episode of work ended."""
 
-    at: float
     number: int
     regime: Regime
     outcome: str
     ended_by: str
 
 
-MindEvent: TypeAlias = (
-    Ticked
-    | Woken
-    | ThinkingStarted
-    | ThinkingEnded
-    | TurnStarted
-    | TurnEnded
-    | ModelSelected
-    | ToolReturned
-    | AffectUpdated
-    | VitalityUpdated
-    | PhaseChanged
-    | RegimeChanged
-    | SleepDue
-    | Habituated
-    | Regulated
-    | Dreamt
-    | Compacted
-    | SnapshotAsked
-    | StateSnapshotCreated
-    | CompensationRollback
-    | EpisodeEnded
-    | MomentEvent
-    | SessionEvent
+MIND_EVENTS: tuple[type[MindEvent], ...] = tuple(
+    [kind for kind in (*MindEvent.__subclasses__(), *StimulusSeen.__subclasses__()) if kind is not StimulusSeen]
 )
-MIND_EVENTS: tuple[type[MindEvent], ...] = get_args(MindEvent)
 _BY_NAME: dict[str, type[MindEvent]] = {kind.__name__: kind for kind in MIND_EVENTS}
 
 
@@ -632,7 +492,7 @@ class Fabric(Stateful):
     @property
     def tail(self) -> tuple[tuple[Any, ...], ...]:
         """Return the events for a dump, each with the name of its kind."""
-        return tuple([(type(event).__name__, *event) for event in self.recent()])
+        return tuple([(type(event).__name__, *astuple(event)) for event in self.recent()])
 
     def _take_tail(self, tail: Sequence[Sequence[Any]]) -> None:
         events = [_BY_NAME[name](*fields) for name, *fields in tail]

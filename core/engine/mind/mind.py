@@ -4,27 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.engine.mind import fabric
 from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks, Trigger, Wakeup, Wakeups
 from core.engine.mind.cortical import Regime
 from core.engine.mind.episode import Episode, Recalled
-from core.engine.mind.fabric import (
-    SEEN,
-    BudgetBandChanged,
-    Compacted,
-    EpisodeEnded,
-    Habituated,
-    ItemPromoted,
-    ModelSelected,
-    RegimeChanged,
-    ThinkingEnded,
-    ThinkingStarted,
-    ToolCalled,
-    ToolReturned,
-    TurnEnded,
-    TurnStarted,
-    WakeupDropped,
-    Woken,
-)
 from core.engine.mind.heart import Heart
 from core.engine.mind.readings import (
     HabituationReading,
@@ -42,9 +25,6 @@ from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import Stateful, grouped, inner
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import MindSettings
-
-_make = tuple.__new__  # Builds a named tuple without its Python-level constructor: these are made for every event.
-
 
 # Names of what `Mind.levels` gives.
 LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "vitality", "budget")
@@ -145,9 +125,8 @@ class Mind(Stateful):
         heart.metrics.tool_use(event)
         heart.forecast.update(event)
         began = event.at - event.duration if event.duration else event.at
-        heart.fabric.emit(_make(ToolCalled, (began, event.tool, event.call)))
-        returned = (event.at, event.tool, event.action, event.outcome, event.duration)
-        heart.fabric.emit(_make(ToolReturned, returned))
+        heart.fabric.emit(fabric.ToolCalled(began, event.tool, event.call))
+        heart.fabric.emit(fabric.ToolReturned(event.at, event.tool, event.action, event.outcome, event.duration))
         return self._source.tool_use(event)
 
     def _turn(self, event: Turn) -> Stimuli:
@@ -159,11 +138,11 @@ class Mind(Stateful):
         tokens = event.input_tokens + event.output_tokens + event.cache_write
         before = tiers.model
         if tiers.update(event, tokens) or model != before:
-            heart.emit(ModelSelected(event.at, tiers.tier, model, "log"))
+            heart.emit(fabric.ModelSelected(event.at, tiers.tier, model, "log"))
         used = tiers.used
         if tiers.band != heart.band:
             heart.band = tiers.band
-            heart.fabric.emit(BudgetBandChanged(event.at, heart.band, used))
+            heart.fabric.emit(fabric.BudgetBandChanged(event.at, heart.band, used))
         heart.write_inference(1.0 - used if used < 1.0 else 0.0, tiers.tier)
         heart.clock.throttle(used)
         context = event.context_tokens
@@ -173,8 +152,8 @@ class Mind(Stateful):
         if cost:
             self._asked_cost += cost
         cached = event.cache_read / context if context else 0.0
-        heart.fabric.emit(_make(TurnStarted, (started, turns, model)))
-        heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
+        heart.fabric.emit(fabric.TurnStarted(started, turns, model))
+        heart.fabric.emit(fabric.TurnEnded(event.at, turns, model, tokens, cost, cached))
         return self._source.turn(event, tokens, heart.gauge.fill)
 
     def _rarer_event(self, event: Event) -> Stimuli:
@@ -194,7 +173,7 @@ class Mind(Stateful):
             heart.dream("compaction")
         episode = heart.episodes.update(event, pattern, heart.state, heart.clock.gamma)
         if episode is not None:
-            heart.emit(EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by))
+            heart.emit(fabric.EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by))
         return episode
 
     def _prompt(self, event: Prompt) -> None:
@@ -205,7 +184,7 @@ class Mind(Stateful):
         self._asked_turns, self._asked_cost = 0, 0.0
         if not event.interrupt:
             self._invocation += 1
-            heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model, self._invocation))
+            heart.emit(fabric.ThinkingStarted(at, "prompt", heart.tiers.model, self._invocation))
 
     def end_thinking(self) -> None:
         """The work on the last prompt is over, unless that was reported before."""
@@ -213,11 +192,11 @@ class Mind(Stateful):
         if asked is not None:
             self._asked_at = None
             duration = max(0.0, self._worked_at - asked)
-            heart.emit(ThinkingEnded(heart.at, self._invocation, duration, self._asked_turns, self._asked_cost))
+            heart.emit(fabric.ThinkingEnded(heart.at, self._invocation, duration, self._asked_turns, self._asked_cost))
 
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart
-        heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
+        heart.emit(fabric.Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
         heart.gauge.record(event)
 
     def _regime_changed(self, before: Regime) -> None:
@@ -225,7 +204,7 @@ class Mind(Stateful):
         regime = heart.regime.regime
         heart.write_environment(regime)
         heart.salience.dishabituate(heart.habituation)
-        heart.emit(RegimeChanged(heart.at, before, regime))
+        heart.emit(fabric.RegimeChanged(heart.at, before, regime))
 
     def _attend(self, stimuli: Stimuli) -> float:
         """Score and queue each stimulus; return how novel the first one's pattern is."""
@@ -237,15 +216,15 @@ class Mind(Stateful):
         for stimulus in stimuli:
             novelty = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
             item = heart.salience.push(stimulus, novelty, regime, at, now, threshold, trust)
-            emit(_make(SEEN[stimulus.kind], (at, stimulus.cause, stimulus.what, stimulus.measure)))
+            emit(fabric.SEEN[stimulus.kind](at, stimulus.cause, stimulus.what, stimulus.measure))
             if item.promoted:
-                emit(_make(ItemPromoted, (at, stimulus.what, item.score)))
+                emit(fabric.ItemPromoted(at, stimulus.what, item.score))
             if stimulus.urgency > heart.urgency:
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
                 heart.clock.violation(now)
             if novelty < 1.0:
-                heart.emit(Habituated(at, stimulus.what, novelty))
+                heart.emit(fabric.Habituated(at, stimulus.what, novelty))
             if first is None:
                 first = novelty
         return 1.0 if first is None else first
@@ -256,9 +235,9 @@ class Mind(Stateful):
         woken = heart.clock.wake(wakeup.resolution, heart.now, self._wakeups.window)
         if woken is None:
             self._wakeups.deduplicated += 1
-            heart.fabric.emit(WakeupDropped(heart.at, wakeup.trigger))
+            heart.fabric.emit(fabric.WakeupDropped(heart.at, wakeup.trigger))
             return ticks, None
-        heart.emit(Woken(heart.at, wakeup.trigger, wakeup.resolution))
+        heart.emit(fabric.Woken(heart.at, wakeup.trigger, wakeup.resolution))
         heart.beat(woken, woken=True)
         return Ticks(ticks.gamma + woken.gamma, ticks.theta + woken.theta, ticks.delta + woken.delta), wakeup
 

@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-from core.engine.receptor.readings import ReceptorReading, Why
-from core.engine.receptor.receptor import Receptor
-
-__all__ = ["Receptor", "ReceptorReading", "Why"]
+from core.engine.receptor.readings import ReceptorReading as ReceptorReading
+from core.engine.receptor.receptor import Receptor as Receptor

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from core.engine.response.actions import CheckpointRequest
-from core.engine.response.interventions import Intervention, PastIntervention
-from core.engine.response.learned import Learned, learn
-from core.engine.response.loops import Loop
-from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
-from core.engine.response.response import Response
-from core.engine.response.rules import RuleSet, add_rules, built_in
-from core.engine.response.scoring import Candidate, SessionTally
-
-__all__ = [
-    "Response",
-    "Reaction",
-    "ResponseReading",
-    "QUIET",
-    "Firing",
-    "Notice",
-    "CheckpointRequest",
-    "Candidate",
-    "Intervention",
-    "PastIntervention",
-    "Loop",
-    "RuleSet",
-    "add_rules",
-    "built_in",
-    "Learned",
-    "learn",
-    "SessionTally",
-]
+from core.engine.response.learned import Learned as Learned, learn as learn
+from core.engine.response.reaction import (
+    QUIET as QUIET,
+    Firing as Firing,
+    Notice as Notice,
+    Reaction as Reaction,
+    ResponseReading as ResponseReading,
+)
+from core.engine.response.response import Response as Response
+from core.engine.response.rules import RuleSet as RuleSet, add_rules as add_rules, built_in as built_in
+from core.engine.response.scoring import SessionTally as SessionTally

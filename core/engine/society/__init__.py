@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-from core.engine.society.reading import AgentReading, SocietyReading
-from core.engine.society.society import EngineMaker, Society
-
-__all__ = ["AgentReading", "EngineMaker", "Society", "SocietyReading"]
+from core.engine.society.reading import AgentReading as AgentReading, SocietyReading as SocietyReading
+from core.engine.society.society import EngineMaker as EngineMaker, Society as Society

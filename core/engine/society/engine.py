@@ -10,36 +10,8 @@ from mypy_extensions import mypyc_attr
 from core.engine.affect import Affect, AffectReading, AffectStep, Policy
 from core.engine.governor import Governor, GovernorReading, Verdict
 from core.engine.governor.machine import State as GovernorState
-from core.engine.mind import Mind, MindReading, Thought
+from core.engine.mind import Mind, MindReading, Thought, fabric
 from core.engine.mind.cortical import Regime
-from core.engine.mind.fabric import (
-    AdviceGiven,
-    AffectReceived,
-    CheckpointAsked,
-    ContextShifted,
-    Fabric,
-    FieldMoved,
-    FileOpened,
-    FlowBegan,
-    FlowEnded,
-    GovernorChanged,
-    GovernorEpisodeBegan,
-    GovernorHalted,
-    InterventionEnded,
-    LoopFound,
-    MethodFired,
-    PatternChanged,
-    PersonAsked,
-    QuarantineBegan,
-    QuarantineEnded,
-    SessionBegan,
-    SessionOver,
-    SignalFired,
-    SignalReleased,
-    StateChanged,
-    SubAgentEnded,
-    SubAgentStarted,
-)
 from core.engine.percept import AgentState, Percept
 from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
@@ -69,7 +41,7 @@ class Changes(Stateful):
 
     def step(
         self,
-        fabric: Fabric,
+        ring: fabric.Fabric,
         event: Event,
         percept: Percept,
         verdict: Verdict,
@@ -79,95 +51,95 @@ class Changes(Stateful):
         leaves: int,
     ) -> None:
         """Emit what this step changed to the fabric; `leaves` is the number of known files."""
-        emit, at = fabric.emit, event.at
+        emit, at = ring.emit, event.at
         if type(event) is ToolUse:
-            self._emit_opened_file(fabric, event, leaves)
+            self._emit_opened_file(ring, event, leaves)
         else:
-            self._emit_rare_event(fabric, event)
+            self._emit_rare_event(ring, event)
         if percept.pattern != self._pattern:
             if self._pattern:
-                emit(PatternChanged(at, self._pattern, percept.pattern))
+                emit(fabric.PatternChanged(at, self._pattern, percept.pattern))
             self._pattern = percept.pattern
         if percept.state != self._state:
             if self._state:
-                emit(StateChanged(at, self._state, percept.state))
+                emit(fabric.StateChanged(at, self._state, percept.state))
             self._state = percept.state
         if percept.shifted:
             self._shifts += 1
-            emit(ContextShifted(at, self._shifts))
+            emit(fabric.ContextShifted(at, self._shifts))
         if percept.signals or self._standing:
-            self._emit_signals(fabric, percept)
+            self._emit_signals(ring, percept)
         if verdict.opened:
-            emit(GovernorEpisodeBegan(at))
+            emit(fabric.GovernorEpisodeBegan(at))
         if verdict.state != self._governor:
-            emit(GovernorChanged(at, self._governor, verdict.state))
+            emit(fabric.GovernorChanged(at, self._governor, verdict.state))
             self._governor = verdict.state
             if verdict.halted_now:
-                emit(GovernorHalted(at, verdict.halted_now, verdict.step))
-        self._emit_affect(fabric, at, mood, affect)
+                emit(fabric.GovernorHalted(at, verdict.halted_now, verdict.step))
+        self._emit_affect(ring, at, mood, affect)
         if reaction[0] or reaction[1] or reaction[2] or reaction[3] is not None:
-            self._emit_reaction(fabric, at, reaction)
+            self._emit_reaction(ring, at, reaction)
 
-    def _emit_opened_file(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
+    def _emit_opened_file(self, ring: fabric.Fabric, event: ToolUse, leaves: int) -> None:
         if leaves > self._leaves and event.targets:
-            fabric.emit(FileOpened(event.at, event.targets[0]))
+            ring.emit(fabric.FileOpened(event.at, event.targets[0]))
         self._leaves = leaves
 
-    def _emit_rare_event(self, fabric: Fabric, event: Event) -> None:
+    def _emit_rare_event(self, ring: fabric.Fabric, event: Event) -> None:
         match event:
             case Turn() | Prompt():
                 return
             case SessionStart():
-                fabric.emit(SessionBegan(event.at, event.session, event.tool, event.model))
+                ring.emit(fabric.SessionBegan(event.at, event.session, event.tool, event.model))
             case SessionEnd():
-                fabric.emit(SessionOver(event.at, event.reason))
+                ring.emit(fabric.SessionOver(event.at, event.reason))
             case AgentStart():
-                fabric.emit(SubAgentStarted(event.at, event.child, event.role))
+                ring.emit(fabric.SubAgentStarted(event.at, event.child, event.role))
             case AgentEnd():
-                fabric.emit(SubAgentEnded(event.at, event.child, event.outcome))
+                ring.emit(fabric.SubAgentEnded(event.at, event.child, event.outcome))
             case Advice():
-                fabric.emit(AdviceGiven(event.at, event.characters))
+                ring.emit(fabric.AdviceGiven(event.at, event.characters))
 
-    def _emit_signals(self, fabric: Fabric, percept: Percept) -> None:
+    def _emit_signals(self, ring: fabric.Fabric, percept: Percept) -> None:
         at = percept.at
         standing = tuple([signal.name for signal in percept.signals])
         if standing == self._standing:
             return
         for name in self._standing:
             if name not in standing:
-                fabric.emit(FlowEnded(at) if name == "flow_active" else SignalReleased(at, name))
+                ring.emit(fabric.FlowEnded(at) if name == "flow_active" else fabric.SignalReleased(at, name))
         for signal in percept.signals:
             if signal.name not in self._standing:
                 flow = signal.name == "flow_active"
-                fired = FlowBegan(at, signal.intensity) if flow else None
-                fabric.emit(fired or SignalFired(at, signal.name, signal.intensity))
+                fired = fabric.FlowBegan(at, signal.intensity) if flow else None
+                ring.emit(fired or fabric.SignalFired(at, signal.name, signal.intensity))
         self._standing = standing
 
-    def _emit_affect(self, fabric: Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
+    def _emit_affect(self, ring: fabric.Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
         if mood.strongest is not None and not -_NOTABLE < mood.change < _NOTABLE:
-            fabric.emit(FieldMoved(at, mood.strongest, mood.change))
+            ring.emit(fabric.FieldMoved(at, mood.strongest, mood.change))
         received = affect.lineage.count - self._lineage - (mood.entry is not None)
         if received > 0:
-            fabric.emit(AffectReceived(at, received))
+            ring.emit(fabric.AffectReceived(at, received))
         self._lineage = affect.lineage.count
         if mood.entered:
-            fabric.emit(QuarantineBegan(at))
+            ring.emit(fabric.QuarantineBegan(at))
         elif mood.released:
-            fabric.emit(QuarantineEnded(at))
+            ring.emit(fabric.QuarantineEnded(at))
 
-    def _emit_reaction(self, fabric: Fabric, at: float, reaction: Reaction) -> None:
-        emit = fabric.emit
+    def _emit_reaction(self, ring: fabric.Fabric, at: float, reaction: Reaction) -> None:
+        emit = ring.emit
         if reaction.loop is not None:
-            emit(LoopFound(at, reaction.loop.detector, reaction.loop.count))
+            emit(fabric.LoopFound(at, reaction.loop.detector, reaction.loop.count))
         for firing in reaction.fired:
-            emit(MethodFired(at, firing.method, firing.cue, firing.score))
+            emit(fabric.MethodFired(at, firing.method, firing.cue, firing.score))
         for notice in reaction.notices:
             if notice.kind == "needs_you":
-                emit(PersonAsked(at, notice.rule))
+                emit(fabric.PersonAsked(at, notice.rule))
         for checkpoint in reaction.checkpoints:
-            emit(CheckpointAsked(at, checkpoint.name))
+            emit(fabric.CheckpointAsked(at, checkpoint.name))
         for episode in reaction.interventions:
-            emit(InterventionEnded(at, episode.intervention.sender, episode.fate))
+            emit(fabric.InterventionEnded(at, episode.intervention.sender, episode.fate))
 
 
 class Step(StepValue, frozen=True, gc=False):

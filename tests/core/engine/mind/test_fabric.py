@@ -77,7 +77,7 @@ def test_a_loaded_fabric_numbers_and_shows_on_as_before(before: int, tail: int, 
 
 def test_every_kind_survives_a_dump_and_leaves_no_live_part_in_it() -> None:
     values = {"at": 1.5, "cost": None, "duration": None}
-    events = [kind(*(values.get(field, field) for field in kind._fields)) for kind in MIND_EVENTS]  # type: ignore[arg-type]
+    events = [kind(*(values.get(field, field) for field in kind.__struct_fields__)) for kind in MIND_EVENTS]  # type: ignore[arg-type]
     one, other = Fabric(FabricSettings()), Fabric(FabricSettings())
     for event in events:
         one.emit(event)
