@@ -225,13 +225,13 @@ def stretches(path: Path) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def lines_with(sign: bytes, piece: bytes) -> Iterator[bytes]:
-    """Yield the lines of a piece that contain a sign."""
-    begin = end = 0
-    while (at := piece.find(sign, end)) >= 0:
-        begin, end = piece.rfind(b"\n", end, at) + 1 or end, piece.find(b"\n", at)
-        end = len(piece) if end < 0 else end
-        yield piece[begin:end]
+def line_spans(piece: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each line of a piece begins and ends."""
+    begin, find = 0, piece.find
+    while (end := find(b"\n", begin)) >= 0:
+        yield begin, end
+        begin = end + 1
+    yield begin, len(piece)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from core.agents.words import WordReader, gist, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.decoding import seconds
 from core.logs.format import Diagnostics, Kit
-from core.logs.lines import lines_with, stretches
+from core.logs.lines import line_spans, stretches
 from core.logs.links import links
 from core.logs.redact.text import redact
 from core.logs.session import LogSession
@@ -51,7 +51,7 @@ _PUSHES = (("git", "push"),)
 _REQUESTS = (("gh", "pr", "create"), ("glab", "mr", "create"))
 _SWITCHES = (("git", "checkout"), ("git", "switch"))
 _LOOKS_ONLY = frozenset(("--dry-run", "--help"))
-_LINK = b'"pr-link"'
+_LINK, _LINK_WITHIN = b'"pr-link"', 200  # A line that links a pull request contains this near its beginning.
 
 
 class Commit(Struct, frozen=True):
@@ -236,8 +236,9 @@ class OutcomeReader:
     def _noting_requests(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the pieces of a log, and note the pull requests that their lines link."""
         for piece in pieces:
-            for line in lines_with(_LINK, piece):
-                self._read_request(table(decode(line)))
+            for begin, end in line_spans(piece):
+                if piece.find(_LINK, begin, min(end, begin + _LINK_WITHIN)) >= 0:
+                    self._read_request(table(decode(piece[begin:end])))
             yield piece
 
     def _read_request(self, record: dict[str, Any]) -> None:

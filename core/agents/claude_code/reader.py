@@ -52,7 +52,7 @@ from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStar
 from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import glued_objects, lines_with
+from core.logs.lines import glued_objects, line_spans
 from core.logs.links import (
     LONGEST_LABEL,
     SPOKEN,
@@ -130,6 +130,7 @@ def _judge(tool: str, details: ToolDetails, code: int | None) -> tuple[bool | No
 
 
 _named_parents = re.compile(rb'"(?:logicalP|p)arentUuid"\s*:\s*"([^"]*)"').findall
+_HEAD = 500  # Bytes at the beginning of a line that name its kind and its parent.
 
 
 class ClaudeCodeLinks(LinkReader):
@@ -157,10 +158,17 @@ class ClaudeCodeLinks(LinkReader):
         children: Counter[bytes] = Counter()
         prompted: set[str | None] = set()
         for piece in pieces:
-            children.update(_named_parents(piece))
-            for line in lines_with(b'"user"', piece):
-                if b'"type":"tool_result"' not in line:
-                    read = self.read_all(Record(line, Where(""), 0))
+            for begin, end in line_spans(piece):
+                head = min(end, begin + _HEAD)
+                parent = piece.find(b'arentUuid":"', begin, head)
+                if parent >= 0:
+                    children[piece[parent + 12 : piece.find(b'"', parent + 12, end)]] += 1
+                else:
+                    children.update(_named_parents(piece, begin, end))
+                if piece.find(b'"user"', begin, head) < 0 and piece.find(b'"type"', begin, head) >= 0:
+                    continue
+                if piece.find(b'"type":"tool_result"', begin, end) < 0:
+                    read = self.read_all(Record(piece[begin:end], Where(""), 0))
                     prompted.update(link.parent for link in read if link.kind in SPOKEN)
         return any(children[name.encode()] > 1 for name in prompted if name)
 
