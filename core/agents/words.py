@@ -46,7 +46,6 @@ _INSIDE = (
     "params",
     "update",
 )
-_UPDATES = (b"sessionUpdate",)
 # Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
 _REUSED = re.compile(r"#\d{1,9}\Z")  # What `Calls` adds to an id that a log uses again.
@@ -439,6 +438,8 @@ class WordReader:
         self.logs = logs
         self._documents = Documents()
         self._last: tuple[Sequence[Path] | None, str, bool] = None, "", False
+        self._place: Where | None = None  # The last place in a file that was read, and its bytes.
+        self._data = b""
         self._record: tuple[bytes, list[Any]] = b"", []  # The last record that was read, as it was decoded.
 
     def words(self, event: Event) -> Words:
@@ -473,39 +474,39 @@ class WordReader:
             self._last = logs, name, inside
         return self._last[2]
 
-    def command(self, event: ToolUse) -> str:
-        """Return a call's command or its most telling argument alone; blank if the log cannot be read."""
+    def output(self, event: ToolUse) -> str:
+        """Return the end of a call's output, not redacted; blank if the log cannot be read."""
         try:
-            return _beginning(gist(self.arguments(event), ()))
+            return _plain_end(self._output(event))
         except OSError:
             return ""
 
     def arguments(self, event: ToolUse) -> Any:
         """Return the arguments of a call; updates of ACP bring some with the result."""
-        call_arguments = arguments(self.records(event.called or event.where), event)
-        if event.called and self.mentions(event.where, _UPDATES):
-            result_records = self.records(event.where)
-            later = arguments(result_records, event) if any(map(_update_kind, result_records)) else None
+        call_records = self.records(event.called or event.where)
+        call_arguments = arguments(call_records, event)
+        if event.called and any(map(_update_kind, call_records)):
+            later = arguments(self.records(event.where), event)
             call_arguments = later if later and (not call_arguments or "old_string" in later) else call_arguments
         return call_arguments
 
     def _call(self, event: ToolUse) -> Words:
         call_arguments = self.arguments(event)
-        result_records = self.records(event.where)
         edits = event.action in ("file_edit", "memory_write")
         paths, before, after = change(call_arguments) if edits else ((), "", "")
         return Words(
             command=_beginning(gist(call_arguments, paths)),
             before=_beginning(before),
             after=_beginning(after),
-            output=_end(
-                ""
-                if not event.called and event.outcome == "pending"
-                else answer(result_records, event)
-                if result_records
-                else answer_words(self.plain_text(event.where))
-            ),
+            output=_end(self._output(event)),
         )
+
+    def _output(self, event: ToolUse) -> str:
+        """Return the output of a call as its log has it."""
+        if not event.called and event.outcome == "pending":
+            return ""
+        result_records = self.records(event.where)
+        return answer(result_records, event) if result_records else answer_words(self.plain_text(event.where))
 
     def _turn_text(self, event: Turn) -> str:
         """Return the words of a turn, or of the error that ended it."""
@@ -518,9 +519,7 @@ class WordReader:
 
     def records(self, where: Where | None) -> list[Any]:
         """Return the JSON values at a place, one per line."""
-        if where is None or not self.inside(where):
-            return []
-        data = self._documents.raw(where)
+        data = self._bytes(where)
         if data != self._record[0]:
             value = decode(data)
             lines = [value] if value is not None else map(decode, data.splitlines())
@@ -529,13 +528,19 @@ class WordReader:
 
     def mentions(self, where: Where | None, *choices: Sequence[bytes]) -> bool:
         """Whether the bytes at a place contain one of each of these; nothing is decoded."""
-        if where is None or not self.inside(where):
-            return False
         try:
-            data = self._documents.raw(where)
+            data = self._bytes(where)
         except OSError:
             return False
         return all(any(name in data for name in names) for names in choices)
+
+    def _bytes(self, where: Where | None) -> bytes:
+        """Return the bytes at a place, which several questions about one event share; none outside the session."""
+        if where is None or not self.inside(where):
+            return b""
+        if where is not self._place or where.entry:
+            self._data, self._place = self._documents.raw(where), where
+        return self._data
 
     def plain_text(self, where: Where | None) -> str:
         """Return the text at a place of a log that is not JSON; blank if it is JSON."""
@@ -589,9 +594,13 @@ def _beginning(text: str) -> str:
 
 
 def _end(text: str) -> str:
+    return redact(_plain_end(text))[-LONGEST:].strip("\n").rstrip()
+
+
+def _plain_end(text: str) -> str:
+    """Return the end of an output without what agents put around it."""
     text = _SHELL.sub("", text)
-    text = CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(text[-LONGEST * 2 :])))
-    return redact(text)[-LONGEST:].strip("\n").rstrip()
+    return CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(text[-LONGEST * 2 :])))
 
 
 def _uncoloured(text: str) -> str:

@@ -114,10 +114,11 @@ class _Piece:
     line of before that is gone.
     """
 
-    __slots__ = ("base", "lines", "origin", "removed")
+    __slots__ = ("_now", "base", "lines", "origin", "removed")
 
     def __init__(self, base: list[str], lines: list[str], origin: array[int], removed: dict[int, int]) -> None:
         self.base, self.lines, self.origin, self.removed = base, lines, origin, removed
+        self._now: str | None = None  # The joined lines, until one changes.
 
     @classmethod
     def unchanged(cls, whole: str) -> _Piece:
@@ -129,7 +130,9 @@ class _Piece:
 
     @property
     def now(self) -> str:
-        return "".join(self.lines)
+        if self._now is None:
+            self._now = "".join(self.lines)
+        return self._now
 
     def splice(self, start: int, stop: int, new: str, place: int) -> None:
         """Replace a range of characters of the current text."""
@@ -157,7 +160,7 @@ class _Piece:
 
     def rewrite_part(self, content: str, place: int) -> None:
         """Replace the text of part of a file; the log may stop before the part's last line ends."""
-        written = _split(content)
+        written, self._now = _split(content), None
         bare = ([line.removesuffix("\n") for line in lines] for lines in (self.lines, written))
         for tag, first, last, start, stop in reversed(_opcodes(*bare)):
             if tag == "equal":
@@ -166,7 +169,7 @@ class _Piece:
                 self._put(first, last, written[start:stop], place)
 
     def _put(self, first: int, last: int, written: list[str], place: int) -> None:
-        lines, origin = self.lines, self.origin
+        lines, origin, self._now = self.lines, self.origin, None
         while first < last and written and lines[first] == written[0]:
             first, written = first + 1, written[1:]
         while first < last and written and lines[last - 1] == written[-1]:

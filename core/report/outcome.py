@@ -263,25 +263,27 @@ class OutcomeReader:
         commands = [words for words in shell_commands(request) if not _LOOKS_ONLY.intersection(words)]
         if not any(_begin(commands, (*_COMMITS, *_PUSHES, *_REQUESTS, *_SWITCHES))):
             return
-        output = self._reader.words(use).output
+        output = self._reader.output(use)
         if commits := list(_begin(commands, _COMMITS)):
             own_words = gist(request, ())
             reports = [one for one in _COMMIT.finditer(output) if one["hash"] not in own_words]
             if reports and any("--amend" in words for words in commits) and self._commits:
                 self._replaced[len(self._commits) - 1] = place
             for report in reports:
-                branch = report["branch"].removeprefix("detached ")
-                self._commits.append(Commit(report["hash"], report["subject"], branch, use.at, place))
+                branch = redact(report["branch"].removeprefix("detached "))
+                self._commits.append(Commit(report["hash"], redact(report["subject"]), branch, use.at, place))
                 self._branches.append((place, branch))
             if not reports and use.purpose == "commit" and use.outcome in ("success", "empty"):
                 self._unverified.append(place)
         if any("-n" not in words for words in _begin(commands, _PUSHES)):
-            self._pushes += [Push(one["to"], use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)]
+            self._pushes += [
+                Push(redact(one["to"]), use.at, place, one["flag"] == "+") for one in _PUSH.finditer(output)
+            ]
         if any(_begin(commands, _REQUESTS)) and use.outcome in ("success", "empty"):
             for one in _REQUEST.finditer(output):
-                self._request(PullRequest(int(one[1]), one[0], use.at, place))
+                self._request(PullRequest(int(one[1]), redact(one[0]), use.at, place))
         if any(_begin(commands, _SWITCHES)):
-            self._branches += [(place, one[1]) for one in _SWITCH.finditer(output)]
+            self._branches += [(place, redact(one[1])) for one in _SWITCH.finditer(output)]
 
     def short(self) -> str:
         """Return the outcome so far in a few words."""
