@@ -215,6 +215,7 @@ class Format(NamedTuple):
     beside: Callable[[Path], list[Path]] | None = None
     # The keys that lead to the session's id in a document; without them its file's name is the id.
     id_key: tuple[str, ...] = ()
+    title_signs: tuple[bytes, ...] = ()  # A line with a title begins with one of these in it; without any, each may.
     spending: type[Reader] | None = None  # Reads only what was spent; after a fault the log must be read whole.
 
 

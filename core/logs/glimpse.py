@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -70,6 +71,7 @@ _NOT_ASKED = (
 # Codex in an editor: the text before it describes the editor.
 _REQUEST = "## My request for Codex:"
 _DEEPEST = 4
+_SIGNED = 200  # Bytes at the beginning of a line in which the sign of a title is looked for.
 
 
 class Title(NamedTuple):
@@ -100,24 +102,23 @@ def title_of(session: LogSession) -> str:
         beginning, end = _ends(log)
         if log.format.outline is not None:
             return display_title(log.format.outline(beginning).request)
-        return read_title(beginning, end, log.format.titles)
+        return read_title(beginning, end, log.format.titles, log.format.title_signs)
     except OSError:
         return ""
 
 
-def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
-    """The title in a log's two ends."""
-    first = title_records(beginning)
+def read_title(beginning: bytes, end: bytes, titles: Titles | None, signs: tuple[bytes, ...] = ()) -> str:
+    """The title in a log's two ends; with signs, only lines that begin with one of them are taken to have one."""
     if titles is not None:
         best: Title | None = None
-        for record in (*first, *title_records(end)):
+        for record in chain(title_records(beginning, signs), title_records(end, signs)):
             title = titles(record)
             if title is not None and title.text.strip() and (best is None or title.rank >= best.rank):
                 best = title
         if best is not None:
             return display_title(best.text)
     bare = ""
-    for prompt in (display_title(request) for record in first if (request := request_text(record))):
+    for prompt in map(display_title, filter(None, map(request_text, title_records(beginning)))):
         if not BARE_COMMAND.fullmatch(prompt):
             return prompt
         bare = bare or prompt
@@ -149,15 +150,19 @@ def display_title(text: str) -> str:
     return one_line(_HEADING.sub("", next((line for line in lines if line), "")), LONGEST)
 
 
-def title_records(data: bytes) -> list[dict[str, Any]]:
-    """The objects in some bytes: whole lines, or the messages of a document."""
-    value = decoded(data)
+def title_records(data: bytes, signs: tuple[bytes, ...] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the objects in some bytes: whole lines, if they have one of some signs, or the messages of a document."""
+    value = None if signs else decoded(data)
     if isinstance(value, dict):
-        return [value, *_messages(value)]
-    if isinstance(value, list):
-        return [one for one in value if isinstance(one, dict)]
-    values = (decoded(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
-    return [one for one in values if isinstance(one, dict)]
+        values: Iterable[Any] = (value, *_messages(value))
+    elif isinstance(value, list):
+        values = value
+    else:
+        lines = (line for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
+        values = (
+            decoded(line) for line in lines if not signs or any(line.find(sign, 0, _SIGNED) > 0 for sign in signs)
+        )
+    return (one for one in values if isinstance(one, dict))
 
 
 def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -216,7 +221,7 @@ def _in_folder(log: Log) -> str:
     for file in members(log)[:_FILES]:
         if file.stat().st_size > _DOCUMENT:
             continue
-        records = title_records(document(file).data)
+        records = list(title_records(document(file).data))
         titles = log.format.titles
         named_titles = [title for record in records if titles and (title := titles(record)) and title.text.strip()]
         if named_titles:

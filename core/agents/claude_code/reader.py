@@ -618,6 +618,8 @@ class Spending(ClaudeCode):
 
 FORMATS = (
     Format(
-        "claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title, spending=Spending
+        *("claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),
+        title_signs=tuple(f'"{kind}"'.encode() for kind in _KEYS),
+        spending=Spending,
     ),
 )
