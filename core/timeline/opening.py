@@ -206,7 +206,6 @@ def user_cache(settings: Settings) -> Cache | None:
     return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
 
 
-TAIL = 64 << 20  # Bytes of a log's end from which its last screen is made.
 _REPORT = 512
 
 
@@ -295,9 +294,9 @@ _RARELY = 8192  # Events between two key frames of a recording that is viewed, n
 
 
 def last_screen(
-    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, initial: InitialState = PLAIN
+    session: LogSession, settings: Settings, kit: Kit, tail: int, initial: InitialState = PLAIN
 ) -> Timeline:
-    """A recording of only the end of a large log: near enough to look at while the rest is read."""
+    """A recording of only the last `tail` bytes of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
         source = LogStamp.of(log.path)
