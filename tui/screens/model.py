@@ -59,6 +59,7 @@ def tab_readings(tab: str, view: View) -> dict[str, str]:
     return {}
 
 
+_LEAST = 12  # Cells of a reading below which it is left out rather than cut.
 _TITLED = 64  # Width from which the tabs have a title before them.
 
 
@@ -79,9 +80,9 @@ class TabLine(Panel, can_focus=False):
         readings: Line = []
         room = width
         for name, value in tab_readings(self._tab, view).items():
-            room -= len(name) + len(value) + 3
-            if room >= -2:  # A reading that has no room is left out, never cut.
+            if room >= len(name) + min(len(value), _LEAST) + 1:
                 readings += [(f"{name} ", "quiet"), (f"{value}  ", "strong")]
+            room -= len(name) + len(value) + 3
         return [clipped(tabs, width), clipped(readings, width)]
 
 
