@@ -268,13 +268,6 @@ class Canvas:
                 return
             x = self.put(x, y, text, ink)
 
-    def frame(self, x: int, y: int, width: int, height: int, ink: str) -> None:
-        """A box with round corners."""
-        self.put(x, y, "╭" + "─" * (width - 2) + "╮", ink)
-        for row in range(y + 1, y + height - 1):
-            self.put(x, row, "│" + " " * (width - 2) + "│", ink)
-        self.put(x, y + height - 1, "╰" + "─" * (width - 2) + "╯", ink)
-
     def stroke(self, start: tuple[float, float], end: tuple[float, float], ink: str, every: int = 1) -> None:
         """A straight line between two places, in braille dots; with `every` above 1, a dotted one."""
         across, down = (end[0] - start[0]) * 2, (end[1] - start[1]) * 4

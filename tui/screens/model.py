@@ -81,7 +81,7 @@ class TabLine(Panel, can_focus=False):
         room = width
         for name, value in tab_readings(self._tab, view).items():
             if room >= len(name) + min(len(value), _LEAST) + 1:
-                readings += [(f"{name} ", "quiet"), (f"{value}  ", "strong")]
+                readings += [(f"{'  ' if readings else ''}{name} ", "quiet"), (value, "strong")]
             room -= len(name) + len(value) + 3
         return [clipped(tabs, width), clipped(readings, width)]
 

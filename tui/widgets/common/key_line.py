@@ -45,7 +45,6 @@ class ShownKey(NamedTuple):
     display: str
     description: str
     tooltip: str
-    enabled: bool = True
 
     @property
     def width(self) -> int:
@@ -59,13 +58,7 @@ class KeyLine(Widget, can_focus=False):
     """
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "key-line--item",
-        "key-line--hover",
-        "key-line--disabled",
-        "key-line--key",
-        "key-line--description",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--hover", "key-line--key", "key-line--description"}
     DEFAULT_CSS = """
     KeyLine {
         dock: bottom;
@@ -73,9 +66,7 @@ class KeyLine(Widget, can_focus=False):
         height: 1;
         color: $footer-foreground;
         background: $footer-background;
-        .key-line--item { background: $footer-item-background; }
         .key-line--hover { color: $footer-key-foreground; background: $block-hover-background; }
-        .key-line--disabled { text-style: dim; }
         .key-line--key {
             color: $footer-key-foreground; background: $footer-key-background; text-style: bold;
         }
@@ -134,7 +125,7 @@ class KeyLine(Widget, can_focus=False):
         visible = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
         names = self._names()
-        fingerprint = (room, *names.items(), *((each.binding, each.enabled, each.tooltip) for each in visible))
+        fingerprint = (room, *names.items(), *((each.binding, each.tooltip) for each in visible))
         if fingerprint != self._told:
             self._told = fingerprint
             self.keys = list(self._chosen(bindings, room))
@@ -152,9 +143,7 @@ class KeyLine(Widget, can_focus=False):
         for each in bindings:
             if each.binding.show:
                 actions.setdefault(each.binding.action, each)
-        key_texts = [
-            (self._shown_key(one.binding, one.tooltip, one.enabled), action) for action, one in actions.items()
-        ]
+        key_texts = [(self._shown_key(one.binding, one.tooltip), action) for action, one in actions.items()]
         keys = [key for key, _ in key_texts if key.description]
         widths = [key.width for key in keys]
         needed = [keys.index(key) for key, action in key_texts if action in _ALWAYS]
@@ -164,11 +153,11 @@ class KeyLine(Widget, can_focus=False):
             fitting += self._more(bindings, room - sum(widths) - len(widths))
         return fitting
 
-    def _shown_key(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
+    def _shown_key(self, binding: Binding, tooltip: str) -> ShownKey:
         display = self.app.get_key_display(binding)
         names = self._names()
         description = names.get(binding.action) or names.get(binding.id or "", binding.description)
-        return ShownKey(binding.key, display, description, tooltip, enabled)
+        return ShownKey(binding.key, display, description, tooltip)
 
     def _names(self) -> dict[str, str]:
         """Keys by id that the app, the screen or what has the focus calls something else now."""
@@ -177,7 +166,7 @@ class KeyLine(Widget, can_focus=False):
 
     def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""
-        by_id = {each.binding.id: each.binding for each in bindings if each.enabled}
+        by_id = {each.binding.id: each.binding for each in bindings}
         for name in self._wanted:
             if (binding := by_id.get(name)) is None:
                 continue
@@ -203,12 +192,8 @@ class KeyLine(Widget, can_focus=False):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         key = self.key_at(event.x)
-        if key is None:
-            return
-        if key.enabled:
+        if key is not None:
             self.app.simulate_key(key.key)
-        else:
-            self.app.bell()
 
     def _hover(self, key: ShownKey | None) -> None:
         """Lift the key below the mouse, and have its tooltip ready."""
@@ -235,41 +220,19 @@ class KeyLine(Widget, can_focus=False):
         return self._strip
 
     def _segments(self, blank: Style) -> Iterator[Segment]:
-        styles: dict[tuple[bool, bool], tuple[Style, Style]] = {}
+        ink, quiet = (self.get_component_rich_style(name) for name in ("key-line--key", "key-line--description"))
+        lift = self.get_component_rich_style("key-line--hover")
         for place, key in enumerate(self.keys):
+            hovered = key is self._hovered
             if place:
                 yield Segment(" ", blank)
-            kind = key is self._hovered, key.enabled
-            if kind not in styles:
-                styles[kind] = self._styles_of(*kind)
-            ink, quieter = styles[kind]
-            yield Segment(key.display, ink)
+            yield Segment(key.display, ink + lift if hovered else ink)
             if key.description:
-                yield Segment(f" {key.description}", quieter)
+                yield Segment(f" {key.description}", quiet + lift if hovered else quiet)
         room = self.size.width - sum(key.width + 1 for key in self.keys)
         if self._note and len(self._note) < room:
-            quiet = self._layered("key-line--item", "key-line--description")
             yield Segment(" " * (room - len(self._note)), blank)
             yield Segment(self._note, quiet)
-
-    def _styles_of(self, hovered: bool, enabled: bool) -> tuple[Style, Style]:
-        """How a key and its description are written."""
-        below = ["key-line--hover" if hovered else "key-line--item"]
-        if not enabled:
-            below.append("key-line--disabled")
-        return self._layered(*below, "key-line--key"), self._layered(*below, "key-line--description")
-
-    def _layered(self, *names: str) -> Style:
-        """The style of parts that lie on each other, on the ground of the line."""
-        background, text, color = self.background_colors[1], Style(), self.styles.color
-        for styles in map(self.get_component_styles, names):
-            under = background = background + styles.background
-            if styles.has_rule("color"):
-                color = styles.color
-            if styles.has_rule("auto_color") and styles.auto_color:
-                color = under.get_contrast_text(color.a)
-            text += styles.text_style
-        return text + Style.from_color((background + color).rich_color, background.rich_color)
 
 
 def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = (), spare: Sequence[int] = ()) -> list[int]:

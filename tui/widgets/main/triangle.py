@@ -8,7 +8,7 @@ from core.engine.percept import AXES, AgentState, Axis
 from core.engine.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
 from core.report.event_words import firing_words
 from core.report.formatting import count, fraction, span
-from tui.draw.line import Canvas, Line, first_fit, fit, meter
+from tui.draw.line import Canvas, Line, first_fit, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import MAIN_AXES
@@ -193,15 +193,13 @@ class NeuronTriangle(Panel):
         now = neurons(view, self.recording)
         if height < 6 or width < 26:
             return _listed(now, width, height)
-        if height < 12 or width < 50:
-            return _small(now, width, height)
-        return _large(now, width, min(height, 20))
+        return _drawn(now, width, min(height, 20))
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         now = neurons(view, self.recording)
         if width < 50 or height < 18:
             return self.lines(view, width, height)
-        lines = _large(now, width, min(20, height - 8))
+        lines = _drawn(now, width, min(20, height - 8))
         below: list[Line] = [[], *_memory(now, width), [], *_acting(now)]
         if len(lines) + len(below) > height:
             below = [line for line in below if line]
@@ -247,12 +245,12 @@ def _spaced(pieces: list[tuple[str, str]], room: int) -> Line:
     return line
 
 
-def _small(now: Neurons, width: int, height: int) -> list[Line]:
-    """The triangle without frames."""
+def _drawn(now: Neurons, width: int, height: int) -> list[Line]:
+    """The three nodes, and the edges between them."""
     canvas = Canvas(width, height)
     middle = width // 2
     head = 1 if height < 8 else 2
-    base = head + min(4, max(2, height - head - 5))
+    base = head + max(2, min(4, height - head - 5), min(8, height - head - 8))
     name, ink = _title(now, "A")
     lamp = f"{'●' if now.gate.firing else '○'} {margin(now.gate.value, now.gate.threshold)}"
     value_ink = "flow" if now.gate.firing else "plain"
@@ -308,61 +306,6 @@ def _mutes(canvas: Canvas, start: tuple[float, float], end: tuple[float, float])
         if (reach >= len("mutes ") and row > start[1]) or reach > 2 * len("mutes "):
             canvas.put(reach - len("mutes "), row, "mutes", "flow")
             return
-
-
-def _large(now: Neurons, width: int, height: int) -> list[Line]:
-    """The triangle with a frame for each node."""
-    canvas = Canvas(width, height)
-    inner = min(6, max(3, height - 9))
-    foot = height - 1
-    top_b = foot - inner - 2
-    wide_a = min(34, max(24, width // 3))
-    wide_b = min(36, max(22, (width - 14) // 2))
-    wide_c = min(30, max(16, width - wide_b - 16))
-    left_a, left_c = (width - wide_a) // 2, width - wide_c
-    gate = now.gate
-    canvas.frame(left_a, 0, wide_a, 4, "flow" if gate.firing else "quiet")
-    canvas.put(left_a + 2, 0, *_title(now, "A"))
-    bar = meter(gate.value, wide_a - 4, "flow", ((gate.threshold, "│", "threshold"),))
-    canvas.lay(left_a + 2, 1, bar, wide_a - 4)
-    canvas.lay(left_a + 2, 2, gate_line(now), wide_a - 4)
-    start, end = (left_a + wide_a * 0.25, 4.0), (wide_b * 0.72, top_b - 0.25)
-    _edge(canvas, start, end, "flow" if gate.firing else "")
-    _edge(canvas, (left_a + wide_a * 0.75, 4.0), (left_c + wide_c * 0.5, top_b - 0.25), "")
-    lit = now.lit or now.glow_b
-    canvas.frame(0, top_b, wide_b, inner + 2, lit or "quiet")
-    canvas.put(2, top_b, *_title(now, "B"))
-    if gate.firing:
-        canvas.put(int(end[0]), top_b, "┻", "flow")
-        _mutes(canvas, start, end)
-    rows = [*standing_lines(now), *waiting_lines(now)][:inner]
-    for number, line in enumerate(rows):
-        canvas.lay(2, top_b + 1 + number, line, wide_b - 4)
-    _meta(canvas, now, left_c, top_b, wide_c, inner)
-    _field(canvas, now, wide_b, left_c - wide_b, top_b + 1 + inner // 2, foot)
-    canvas.lay(1, foot, fired_line(now, width - 2), width - 1)
-    return canvas.lines()
-
-
-def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) -> None:
-    canvas.frame(x, y, width, inner + 2, now.most_bent_axis or "quiet")
-    canvas.put(x + 2, y, *_title(now, "C"))
-    word, ink = _state(now)
-    canvas.put(canvas.put(x + 2, y + 1, "◉ ", ink), y + 1, word, f"{ink}-tag" if ink != "quiet" else ink)
-    rates = rate_pieces(now)
-    canvas.put(x + 2, y + 2, "last 20" if rates else "none yet", "quiet")
-    for number, (text, ink) in enumerate(rates[: inner - 2]):
-        canvas.put(x + 2, y + 3 + number, text, ink)
-
-
-def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int, foot: int) -> None:
-    """The edge from C to B, and below it, down to the last line, what it adds to which threshold."""
-    most_bent_axis = now.most_bent_axis
-    canvas.put(x, y, ("◀" + "━" * (room - 1)) if most_bent_axis else "┄" * room, most_bent_axis or "quiet")
-    canvas.put(x + (room - 5) // 2, y - 1, "field", "quiet")
-    pieces = field_pieces(now) or [("at rest", "quiet")]
-    for number, (text, ink) in enumerate(pieces[: foot - y - 1]):
-        canvas.put(x + (room - len(text)) // 2, y + 1 + number, text, ink)
 
 
 def _memory(now: Neurons, width: int) -> list[Line]:
