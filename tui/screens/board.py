@@ -90,12 +90,12 @@ class Board(LeftOnce[None]):
     def on_mount(self) -> None:
         """Take over how the screen below is arranged."""
         for below, here in self.shared():
-            here.take(below.look())
+            here.take_look(below)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Go back, and leave the screen below arranged like this one."""
         for below, here in self.shared():
-            below.take(here.look())
+            below.take_look(here)
         return super().dismiss(result)
 
     def action_leave(self) -> None:

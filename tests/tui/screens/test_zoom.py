@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -15,11 +16,16 @@ from tui.screens.main import MainScreen
 from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.card import Card
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.paths import PathTree
 from tui.widgets.main.signals import SignalFeed
 
 Make = Callable[..., NooscopeApp]
+
+
+def _look(panel: Panel) -> dict[str, Any]:
+    return {name.strip("_"): getattr(panel, name) for name in panel.LOOK}
 
 
 async def still_at(app: NooscopeApp, pilot: Pilot[None]) -> None:
@@ -41,22 +47,22 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         tree = app.screen.query_one(PathTree)
         await press(pilot, "3", "v", "down", "o", "down", "down")
         assert tree.order == "recency" and tree.folded and tree.cursor
-        before = tree.look()
+        before = _look(tree)
         await press(pilot, "z")
         zoomed = app.screen.query_one("#zoomed", PathTree)
-        assert zoomed is not tree and zoomed.look() == before
+        assert zoomed is not tree and _look(zoomed) == before
         assert [row.path for row in zoomed.rows] == [row.path for row in tree.rows]
         assert "by recency" in str(zoomed.border_subtitle)
         await press(pilot, "v", "down")
-        chosen = zoomed.look()
-        assert chosen.order == "edits" and chosen.cursor != before.cursor
+        chosen = _look(zoomed)
+        assert chosen["order"] == "edits" and chosen["cursor"] != before["cursor"]
         await press(pilot, "escape")
         assert isinstance(app.screen, MainScreen)
-        assert tree.look() == chosen
+        assert _look(tree) == chosen
         assert [row.path for row in tree.rows] == [row.path for row in zoomed.rows]
         assert "by edits" in str(tree.border_subtitle)
         await press(pilot, "up")
-        assert tree.cursor != chosen.cursor and zoomed.cursor == chosen.cursor
+        assert tree.cursor != chosen["cursor"] and zoomed.cursor == chosen["cursor"]
 
 
 async def test_the_line_of_keys_says_that_the_key_leads_back(log: Path, app_on: Make) -> None:
@@ -107,18 +113,18 @@ async def test_the_feed_keeps_whose_entries_it_shows_and_the_one_chosen(log: Pat
         await still_at(app, pilot)
         feed = app.screen.query_one(SignalFeed)
         await press(pilot, "6", "v", "down", "down")
-        before = feed.look()
-        assert not before.everyone and before.chosen is not None
+        before = _look(feed)
+        assert not before["everyone"] and before["chosen"] is not None
         await press(pilot, "z")
         zoomed = app.screen.query_one("#zoomed", SignalFeed)
-        assert zoomed.look() == before
+        assert _look(zoomed) == before
         assert str(zoomed.border_subtitle).startswith("3 of")
         await press(pilot, "v", "down")
-        chosen = zoomed.look()
-        assert chosen.everyone and chosen.chosen != before.chosen
+        chosen = _look(zoomed)
+        assert chosen["everyone"] and chosen["chosen"] != before["chosen"]
         await press(pilot, "z")
         assert isinstance(app.screen, MainScreen)
-        assert feed.look() == chosen
+        assert _look(feed) == chosen
 
 
 @pytest.mark.parametrize(("there", "back"), [("z", "escape"), ("m", "m"), ("m", "escape"), ("e", "e")])

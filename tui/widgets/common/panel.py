@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -46,6 +46,7 @@ class Panel(Widget, can_focus=True):
     ]
     TITLE: ClassVar[str] = ""
     EMPTY: ClassVar[str] = "waiting for the first event"
+    LOOK: ClassVar[tuple[str, ...]] = ()  # Attributes that hold how the person arranged it.
     # Clicked twice it is shown alone; one with rows of its own has another use for that.
     CLICKS_ZOOM: ClassVar[bool] = False
 
@@ -84,12 +85,11 @@ class Panel(Widget, can_focus=True):
         """Text for the lower edge, never from a log; None leaves it as it is."""
         return None
 
-    def look(self) -> Any:
-        """How the person arranged it, for another panel of the same kind."""
-        return None
-
-    def take(self, look: Any) -> None:
+    def take_look(self, other: Panel) -> None:
         """Be arranged as another panel of the same kind."""
+        for name in self.LOOK:
+            setattr(self, name, getattr(other, name))
+        self.redraw()
 
     def on_click(self, event: events.Click) -> None:
         if self.CLICKS_ZOOM and event.chain == 2:

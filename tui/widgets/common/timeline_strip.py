@@ -43,18 +43,11 @@ class _Ground(NamedTuple):
     rows: list[Line]
 
 
-class StripLook(NamedTuple):
-    """How the person arranged the strip."""
-
-    series: Series
-    zoom: int
-    start: int
-
-
 class TimelineStrip(Panel):
     """Click or drag to seek; the wheel and the keys + and - zoom."""
 
     TITLE: ClassVar[str] = "Timeline"
+    LOOK = ("series", "zoom", "_start")
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("row.up", "series(-1)", "other reading", "Show the previous reading", show=True),
         bind("row.down", "series(1)", "", "Show the next reading"),
@@ -97,13 +90,6 @@ class TimelineStrip(Panel):
         length = max(place, view.end - view.start)
         zoomed = f"  zoom {2**self.zoom}x" if self.zoom else ""
         return f"{clock(place)} / {clock(length)}  event {view.index:,} of {view.total:,}{zoomed}"
-
-    def look(self) -> StripLook:
-        return StripLook(self.series, self.zoom, self._start)
-
-    def take(self, look: StripLook) -> None:
-        self.series, self.zoom, self._start = look
-        self._renew()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """It has no details to zoom into."""

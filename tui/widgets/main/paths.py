@@ -17,7 +17,7 @@ from tui.draw.line import Line, fit, meter, path_end
 from tui.feed.messages import EditFile, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
-from tui.widgets.common.panel import CursorPanel
+from tui.widgets.common.panel import CursorPanel, Panel
 
 PathOrder = Literal["heat", "recency", "edits"]
 ORDERS: tuple[PathOrder, ...] = ("heat", "recency", "edits")
@@ -191,19 +191,11 @@ def add_scrollbar(lines: list[Line], top: int, total: int) -> None:
         line.append(("▐" if thumb else " ", "quiet"))
 
 
-class PathLook(NamedTuple):
-    """How the person arranged the tree."""
-
-    order: PathOrder
-    sought: str
-    folded: frozenset[str]
-    cursor: str
-
-
 class PathTree(CursorPanel):
     """The heatmap as a tree that keeps its place while it changes."""
 
     TITLE: ClassVar[str] = "Paths"
+    LOOK = ("order", "sought", "folded", "cursor")
     WHEEL = 2
     EMPTY: ClassVar[str] = "no path touched yet"
     DEFAULT_CSS = """
@@ -260,15 +252,11 @@ class PathTree(CursorPanel):
         many = count(leaves, "path") if listed_count == leaves else f"{listed_count} of {count(leaves, 'path')}"
         return f"by {self.order} · {many}" if leaves else ""
 
-    def look(self) -> PathLook:
-        return PathLook(self.order, self.sought, frozenset(self.folded), self.cursor)
-
-    def take(self, look: PathLook) -> None:
-        self.order, self.sought, self.cursor = look.order, look.sought, look.cursor
-        self.folded = set(look.folded)
+    def take_look(self, other: Panel) -> None:
+        super().take_look(other)
         with self.prevent(Input.Changed):
-            self.query_one(Input).value = look.sought
-        self.set_class(bool(look.sought), "-filtering")
+            self.query_one(Input).value = self.sought
+        self.set_class(bool(self.sought), "-filtering")
         self._show_again()
 
     def watch_view(self, view: View | None) -> None:
@@ -369,7 +357,7 @@ class PathTree(CursorPanel):
     def action_fold(self) -> None:
         row = next((row for row in self._rows if row.path == self.chosen), None)
         if row is not None and row.folder:
-            self.folded ^= {row.path}
+            self.folded = self.folded ^ {row.path}
             self._show_again()
 
     def action_filter(self) -> None:

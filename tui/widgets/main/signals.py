@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.events import Click
@@ -28,17 +28,11 @@ _PAGE = 10
 _TOLD = (36, 6)  # Width and height from which each entry has a second line.
 
 
-class FeedLook(NamedTuple):
-    """How the person arranged the feed."""
-
-    everyone: bool
-    chosen: Mark | None
-
-
 class SignalFeed(CursorPanel):
     """A list with a cursor; enter takes the playhead to the event under it."""
 
     TITLE: ClassVar[str] = "Signals"
+    LOOK = ("everyone", "_chosen")
     WHEEL = 3
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "jump", "go there", "Move the playhead to this entry", show=True),
@@ -82,13 +76,6 @@ class SignalFeed(CursorPanel):
     def subtitle(self, view: View) -> str:
         stop = self._stop(view)
         return "" if stop == 0 else f"{self._cursor(stop) + 1} of {stop}"
-
-    def look(self) -> FeedLook:
-        return FeedLook(self.everyone, self._chosen)
-
-    def take(self, look: FeedLook) -> None:
-        self.everyone, self._chosen = look
-        self.redraw()
 
     def watch_everyone(self) -> None:
         self._top = 0
