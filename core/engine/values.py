@@ -22,6 +22,14 @@ class StepValue(Struct, frozen=True, gc=False):
     """A value made for every event; it has no cycles, so Python's garbage collector skips it."""
 
 
+_Reading = TypeVar("_Reading", bound=Struct)
+
+
+def reading_of(kind: type[_Reading], source: object, /, **own: object) -> _Reading:
+    """Return a reading whose fields are attributes of a mechanism, but for those given here."""
+    return kind(**own, **{name: getattr(source, name) for name in kind.__struct_fields__ if name not in own})
+
+
 LONGEST = 32_768  # Of a longer text only its beginning, its end and its length count.
 _HALF = LONGEST // 2
 

@@ -35,7 +35,7 @@ from core.engine.affect.policy import BUILT_IN, Policy
 from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect
 from core.engine.percept import EVEN, Composition, Modulation, Percept
 from core.engine.state import KeptField, Stateful, inner, inners, plain_list
-from core.engine.values import Derived
+from core.engine.values import Derived, reading_of
 from core.events import Event
 from core.settings.affect import (
     AffectSettings,
@@ -211,7 +211,7 @@ class Updater:
             elif start:
                 field.magnitude = field.bounded(field.magnitude + raws[place])
                 field.updated = now
-                field.changed = field.magnitude - before[place]
+                field.change = field.magnitude - before[place]
             else:
                 continue
             admitted[place] = 0.0
@@ -276,7 +276,7 @@ class Updater:
         change = value - base
         field.magnitude = value
         field.updated = now
-        field.changed = change
+        field.change = change
         if (value - rest) * field.side <= 0.0:
             self._stabiliser.watch(field)
         if cut:
@@ -642,17 +642,7 @@ class Affect(Stateful):
         return AffectReading(
             policy=self.policy.name,
             fields=tuple(
-                FieldReading(
-                    name=field.name,
-                    magnitude=value,
-                    rest=field.rest,
-                    floor=field.floor,
-                    ceiling=field.ceiling,
-                    rate_limit=field.rate_limit,
-                    time_constant=field.time_constant * field.stretch,
-                    updated=field.updated,
-                    change=field.changed,
-                )
+                reading_of(FieldReading, field, magnitude=value, time_constant=field.time_constant * field.stretch)
                 for field, value in zip(self._fields, values, strict=True)
             ),
             modulation=self._modulator.bend(deviations, quarantined),

@@ -65,9 +65,7 @@ class Exposure(Stateful):
             "tree": settings.tree,
             "broadcast": settings.broadcast,
         }
-        self._least = settings.least
-        self._gap = settings.gap
-        self._strength = settings.strength
+        self._settings = settings
         self._window = float(settings.window)
         self._slot = 0
         self._this = [0.0] * len(FIELDS)
@@ -76,7 +74,7 @@ class Exposure(Stateful):
 
     def strong_places(self, deviations: Sequence[float]) -> tuple[int, ...]:
         """The places of what is large enough in them to be passed on."""
-        least = self._least
+        least = self._settings.least
         return tuple([place for place, each in enumerate(deviations) if each > least or each < -least])
 
     def pull(
@@ -91,7 +89,7 @@ class Exposure(Stateful):
         if int(now / self._window) > self._slot:
             self._turn(now)
         damping = self._damping[channel]
-        gap, deviations = self._gap, emission.deviations
+        gap, deviations = self._settings.gap, emission.deviations
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         raws = None
         for place in emission.felt or self.strong_places(deviations):
@@ -100,7 +98,7 @@ class Exposure(Stateful):
             own = field.magnitude - field.rest
             if abs(reached) - abs(own) <= gap:
                 continue
-            raw = self._strength * (reached - own)
+            raw = self._settings.strength * (reached - own)
             if factors[place] < 1.0:
                 raw *= factors[place]
                 cuts[place] |= SPIRAL
@@ -148,10 +146,8 @@ class Zone(Stateful):
     STATE = (plain_list("_mean"), through("suppressed", "_suppress"))
 
     def __init__(self, settings: ContagionSettings) -> None:
-        self._memory = settings.memory
-        self._spiral = settings.spiral
+        self._settings = settings
         self._calm = min(settings.calm, settings.spiral)
-        self._suppression = settings.suppression
         self._mean = [0.0] * len(FIELDS)
         self.factors = [1.0] * len(FIELDS)
 
@@ -162,10 +158,10 @@ class Zone(Stateful):
         for place, column in enumerate(zip(*agents, strict=True)):
             total: float = sum(column)
             mean = self._mean[place]
-            mean += self._memory * (total / len(agents) - mean)
+            mean += self._settings.memory * (total / len(agents) - mean)
             self._mean[place] = mean
-            if abs(mean) > self._spiral:
-                self.factors[place] = self._suppression
+            if abs(mean) > self._settings.spiral:
+                self.factors[place] = self._settings.suppression
             elif abs(mean) < self._calm:
                 self.factors[place] = 1.0
 
@@ -180,4 +176,4 @@ class Zone(Stateful):
         return tuple([factor < 1.0 for factor in self.factors])
 
     def _suppress(self, suppressed: Sequence[bool]) -> None:
-        self.factors = [self._suppression if is_suppressed else 1.0 for is_suppressed in suppressed]
+        self.factors = [self._settings.suppression if is_suppressed else 1.0 for is_suppressed in suppressed]

@@ -56,7 +56,7 @@ class _Traits:
 class ControlField(Stateful):
     """One modulation axis: its value, its envelope, its pace and who may move it."""
 
-    STATE = ("magnitude", "updated", "changed", "side", "flips", "stretch")
+    STATE = ("magnitude", "updated", "change", "side", "flips", "stretch")
 
     def __init__(self, traits: _Traits) -> None:
         settings = traits.settings
@@ -74,7 +74,7 @@ class ControlField(Stateful):
         self.gains, self.refused = traits.gains, traits.refused
         self.magnitude = self.rest
         self.updated = 0.0
-        self.changed = 0.0
+        self.change = 0.0
         self.side = 0
         self.flips = 0.0
         self.stretch = 1.0

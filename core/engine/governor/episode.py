@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from core.engine.governor.machine import HaltReason
 from core.engine.state import Stateful, custom, each, grouped
-from core.engine.values import Value
+from core.engine.values import Value, reading_of
 from core.settings.governor import GovernorEpisodeSettings
 
 _POINT = Layout("<I4f")
@@ -83,76 +83,61 @@ class GovernorEpisodes(Stateful):
         each("_past", astuple, lambda row: GovernorEpisode(*row)),
         grouped(
             "open",
-            "_number",
-            "_opened_at",
+            "number",
+            "opened_at",
             "_last_at",
-            "_steps",
-            "_fruitless",
-            "_dips",
-            "_interrupts",
-            "_halt",
-            "_halted_at",
-            "_halt_value",
-            "_halt_limit",
-            "_cause",
-            "_after_halt",
+            "steps",
+            "fruitless",
+            "dips",
+            "interrupts",
+            "halt",
+            "halted_at",
+            "halt_value",
+            "halt_limit",
+            "cause",
+            "after_halt",
             custom("_points", b"".join, _points),
         ),
         "_stride",
-        "_halts",
+        "halts",
     )
 
     def __init__(self, settings: GovernorEpisodeSettings) -> None:
         self._most = settings.points
         self._past: deque[GovernorEpisode] = deque(maxlen=settings.kept)
-        self._number = 0
-        self._halts = 0
+        self.number = 0  # Episodes opened so far.
+        self.halts = 0  # In all episodes, kept or not.
         self._clear(0.0)
 
     def _clear(self, at: float) -> None:
-        self._opened_at = at
+        self.opened_at = at
         self._last_at = at
-        self._steps = 0
-        self._fruitless = 0
-        self._dips = 0
-        self._interrupts = 0
-        self._halt: HaltReason | Literal[""] = ""
-        self._halted_at = 0.0
-        self._halt_value = 0.0
-        self._halt_limit = 0.0
-        self._cause = ""
-        self._after_halt = 0
+        self.steps = 0
+        self.fruitless = 0
+        self.dips = 0
+        self.interrupts = 0
+        self.halt: HaltReason | Literal[""] = ""
+        self.halted_at = 0.0
+        self.halt_value = 0.0
+        self.halt_limit = 0.0
+        self.cause = ""
+        self.after_halt = 0  # Tool uses since the open episode halted.
         self._points: list[bytes] = []
         self._stride = 1
 
-    @property
-    def number(self) -> int:
-        """Episodes opened so far."""
-        return self._number
-
-    @property
-    def halts(self) -> int:
-        """Halts so far, in episodes kept or not."""
-        return self._halts
-
-    @property
-    def after_halt(self) -> int:
-        """Tool uses since the open episode halted."""
-        return self._after_halt
-
     def open(self, at: float) -> None:
         """Close the open episode and begin another; one without a step leaves nothing behind."""
-        if self._steps:
+        if self.steps:
             self._past.append(self.current(at))
-        self._number += 1
+        self.number += 1
         self._clear(at)
 
     def record(self, at: float, step: int, budgets: tuple[float, float, float, float], reward: float) -> None:
         """Note the budgets after one step, and whether it brought anything."""
         self._last_at = at
-        self._steps = step
+        self.steps = step
         if reward <= 0.0:
-            self._fruitless += 1
+            self.fruitless += 1
         if step % self._stride == 0:
             points = self._points
             points.append(_POINT.pack(step, *budgets))
@@ -160,46 +145,24 @@ class GovernorEpisodes(Stateful):
                 self._points = points[1::2]
                 self._stride *= 2
 
-    def dip(self) -> None:
-        """Recovering began."""
-        self._dips += 1
-
-    def interrupt(self) -> None:
-        """The person stopped the agent."""
-        self._interrupts += 1
-
     def halted(self, at: float, halt: HaltReason, value: float, limit: float, cause: str) -> None:
         """The governor would have ended the episode here."""
-        self._halts += 1
-        self._halt = halt
-        self._halted_at = at
-        self._halt_value = value
-        self._halt_limit = limit
-        self._cause = cause
+        self.halts += 1
+        self.halt = halt
+        self.halted_at = at
+        self.halt_value = value
+        self.halt_limit = limit
+        self.cause = cause
 
     def overrun(self, at: float) -> None:
         """One more tool use after the halt."""
         self._last_at = at
-        self._after_halt += 1
+        self.after_halt += 1
 
     def current(self, closed_at: float | None = None) -> GovernorEpisode:
         """The open episode."""
-        return GovernorEpisode(
-            number=self._number,
-            opened_at=self._opened_at,
-            closed_at=self._last_at if closed_at is None else closed_at,
-            steps=self._steps,
-            fruitless=self._fruitless,
-            dips=self._dips,
-            interrupts=self._interrupts,
-            halt=self._halt,
-            halted_at=self._halted_at,
-            halt_value=self._halt_value,
-            halt_limit=self._halt_limit,
-            cause=self._cause,
-            after_halt=self._after_halt,
-            points=b"".join(self._points),
-        )
+        closed_at = self._last_at if closed_at is None else closed_at
+        return reading_of(GovernorEpisode, self, closed_at=closed_at, points=b"".join(self._points))
 
     def past(self) -> tuple[GovernorEpisode, ...]:
         """Ended episodes that had a step, oldest first."""

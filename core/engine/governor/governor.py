@@ -10,7 +10,7 @@ from core.engine.governor.machine import Budgets, HaltReason, Machine, Pressures
 from core.engine.governor.profile import PUBLISHED, Profile, chosen
 from core.engine.percept import Pattern
 from core.engine.state import Stateful, each, inner, tupled
-from core.engine.values import StepValue, Value
+from core.engine.values import StepValue, Value, reading_of
 from core.events import Action, Event, Prompt, ToolUse
 from core.settings.governor import GovernorSettings, InputSettings
 
@@ -86,10 +86,7 @@ class Inputs(Stateful):
             "empty": (settings.empty, "found nothing"),
             "rejected": (settings.rejected, "was refused"),
         }
-        self._confirmed = settings.confirmed
-        self._waited = settings.waited
-        self._building = settings.building
-        self._repeated = settings.repeated
+        self._settings = settings
         self._share = (1.0 / settings.streak_limit, 1.0 / settings.loop_limit, settings.failure_rate)
         self._cadence = (settings.cadence, settings.cadence_time, settings.interrupted)
         self._dangers = (settings.destructive, settings.privileged, settings.outside)
@@ -132,7 +129,7 @@ class Inputs(Stateful):
             repeats = self._seen.count(key)
             self._seen.append(key)
         if waiting:
-            reward = self._waited
+            reward = self._settings.waited
             self._cause = "waited"
         elif outcome == "success" or (outcome == "empty" and event.action not in _LOOKS):
             reward = self._gain(event, pattern, repeats)
@@ -172,14 +169,14 @@ class Inputs(Stateful):
         if repeats:
             self._streak += 1
             self._cause = "same call, same result"
-            return self._repeated
+            return self._settings.repeated
         self._streak = 0
         confirmation = _CONFIRMATIONS.get(event.purpose)
         if confirmation is not None:
             self._cause = confirmation
-            return self._confirmed
+            return self._settings.confirmed
         reward, self._cause = self._gains[event.action]
-        return reward + self._building if pattern == "implementation" else reward
+        return reward + self._settings.building if pattern == "implementation" else reward
 
     def read(self) -> tuple[Input, ...]:
         """The last step's signals, each with its cause."""
@@ -300,7 +297,7 @@ class Governor(Stateful):
             if not event.interrupt:
                 return self._prompt(event)
             self._inputs.interrupt()
-            self._episodes.interrupt()
+            self._episodes.interrupts += 1
         return Verdict(machine.state, False, "", "", machine.steps, False, self._episodes.after_halt)
 
     def _act(self, event: ToolUse, novelty: float, pattern: Pattern, failure_rate: float) -> Verdict:
@@ -320,7 +317,7 @@ class Governor(Stateful):
         if not transition:
             return Verdict(machine.state, False, "", "", machine.steps, opened, 0)
         if transition == "dip":
-            episodes.dip()
+            episodes.dips += 1
         halt = machine.halt
         if halt:
             value, limit = self._measure(halt)
@@ -354,17 +351,13 @@ class Governor(Stateful):
         """Return the reading for the screen."""
         machine = self._machine
         episode = self._episodes.current()
-        return GovernorReading(
+        return reading_of(
+            GovernorReading,
+            machine,
             profile_name=self._name,
             profile=self._profile,
-            state=machine.state,
-            may_act=machine.may_act,
             step=machine.steps,
-            stagnant=machine.stagnant,
-            budgets=machine.budgets,
-            pressures=machine.pressures,
             inputs=self._inputs.read(),
-            halt=machine.halt,
             would_halt=episode.sentence,
             after_halt=episode.after_halt,
             episode=episode,

@@ -122,22 +122,18 @@ class Clock(Stateful):
 
     STATE = (
         grouped("times", "_now", "_gamma_next", "_theta_next", "_theta", "_since_delta"),
-        grouped("pace", "_violations", "_busy", "_factor"),
+        grouped("pace", "violations", "_busy", "factor"),
         grouped("counts", "gamma", "theta", "delta"),
     )
 
     def __init__(self, settings: ClockSettings) -> None:
         self._gamma_longest = settings.gamma_longest * MICRO
         self._gamma_shortest = min(settings.gamma_shortest, settings.gamma_longest) * MICRO
-        self._violation = settings.gamma_violation
+        self._settings = settings
         self._theta_shortest = int(settings.theta_shortest * MICRO)
         self._theta_longest = int(max(settings.theta_shortest, settings.theta_longest) * MICRO)
-        self._delta_every = settings.delta_every
-        self._throttle_from = settings.throttle_from
-        self._throttle_hard = settings.throttle_hard
-        self._throttle_factor = settings.throttle_factor
-        self._factor = 1.0
-        self._violations = 0
+        self.factor = 1.0
+        self.violations = 0
         self._busy = False
         self._now = 0
         self._theta = self._theta_shortest
@@ -175,17 +171,17 @@ class Clock(Stateful):
     def violation(self, now: float) -> None:
         """Something went wrong: perceive more often until the next theta tick, and think sooner after it."""
         self._busy = True
-        self._violations += 1
+        self.violations += 1
         self._gamma_step = self._gamma_interval()
         self._gamma_next = min(self._gamma_next, int(now * MICRO) + self._gamma_step)
         self.due = min(self._gamma_next, self._theta_next)
 
     def throttle(self, used: float) -> None:
         """Slow all rhythms down as the budget runs out; what is scheduled already stays."""
-        slowings = (used >= self._throttle_from) + (used >= self._throttle_hard)
-        factor = self._throttle_factor**slowings
-        if factor != self._factor:
-            self._factor = factor
+        slowings = (used >= self._settings.throttle_from) + (used >= self._settings.throttle_hard)
+        factor = self._settings.throttle_factor**slowings
+        if factor != self.factor:
+            self.factor = factor
             self._gamma_step = self._gamma_interval()
 
     def wake(self, resolution: Resolution, now: float, window: float) -> Ticks | None:
@@ -199,7 +195,7 @@ class Clock(Stateful):
             self.due = min(self._gamma_next, self._theta_next)
             return ONE_GAMMA
         self._accelerate()
-        self._theta_next = at + int(self._theta * self._factor)
+        self._theta_next = at + int(self._theta * self.factor)
         self.due = min(self._gamma_next, self._theta_next)
         return Ticks(theta=1, delta=self._count_thetas(1))
 
@@ -212,8 +208,8 @@ class Clock(Stateful):
 
     def _thetas_until(self, until: int) -> int:
         """Take the first theta tick as busy or quiet as the stretch was, the others as quiet."""
-        if self._violations:
-            self._violations = 0
+        if self.violations:
+            self.violations = 0
             self._gamma_step = self._gamma_interval()
         if self._busy:
             self._busy = False
@@ -221,13 +217,13 @@ class Clock(Stateful):
         else:
             self._decelerate()
         ticks = 1
-        self._theta_next += int(self._theta * self._factor)
+        self._theta_next += int(self._theta * self.factor)
         while self._theta_next <= until and self._theta < self._theta_longest:
             self._decelerate()
             ticks += 1
-            self._theta_next += int(self._theta * self._factor)
+            self._theta_next += int(self._theta * self.factor)
         if self._theta_next <= until:
-            step = int(self._theta * self._factor)
+            step = int(self._theta * self.factor)
             more = (until - self._theta_next) // step + 1
             ticks += more
             self._theta_next += more * step
@@ -237,13 +233,15 @@ class Clock(Stateful):
         if not ticks:
             return 0
         self.theta += ticks
-        deltas, self._since_delta = divmod(self._since_delta + ticks, self._delta_every)
+        deltas, self._since_delta = divmod(self._since_delta + ticks, self._settings.delta_every)
         self.delta += deltas
         return deltas
 
     def _gamma_interval(self) -> int:
-        interval = max(self._gamma_shortest, self._gamma_longest / (1.0 + self._violation * self._violations))
-        return int(interval * self._factor)
+        interval = max(
+            self._gamma_shortest, self._gamma_longest / (1.0 + self._settings.gamma_violation * self.violations)
+        )
+        return int(interval * self.factor)
 
     def _accelerate(self) -> None:
         self._theta = max(self._theta // 2, self._theta_shortest)
@@ -259,17 +257,7 @@ class Clock(Stateful):
     @property
     def theta_interval(self) -> float:
         """Seconds between theta ticks as things are now."""
-        return self._theta * self._factor / MICRO
-
-    @property
-    def factor(self) -> float:
-        """How much the budget slows all rhythms."""
-        return self._factor
-
-    @property
-    def violations(self) -> int:
-        """Violations since the last theta tick."""
-        return self._violations
+        return self._theta * self.factor / MICRO
 
     @property
     def gamma_in(self) -> float:
@@ -284,11 +272,11 @@ class Clock(Stateful):
     @property
     def delta_in(self) -> int:
         """Theta ticks to the next delta tick."""
-        return self._delta_every - self._since_delta
+        return self._settings.delta_every - self._since_delta
 
     def restored(self) -> None:
         """Bring rhythms outside this clock's bounds inside."""
         self._theta = min(max(self._theta, self._theta_shortest), self._theta_longest)
-        self._since_delta = min(self._since_delta, self._delta_every - 1)
+        self._since_delta = min(self._since_delta, self._settings.delta_every - 1)
         self._gamma_step = self._gamma_interval()
         self.due = min(self._gamma_next, self._theta_next)

@@ -7,7 +7,7 @@ from math import exp, sqrt
 from typing import Literal, get_args
 
 from core.engine.state import Stateful, custom, tupled
-from core.engine.values import Value
+from core.engine.values import Value, reading_of
 from core.errors import StateError
 from core.events import Event, Prompt, ToolUse
 from core.settings.mind_state import MoodSettings, VitalitySettings
@@ -135,7 +135,7 @@ class Vitality(Stateful):
     def read(self) -> VitalityReading:
         """Both vitalities and the phase."""
         bounds = (*self._bounds, 0.0)
-        return VitalityReading(self.economic, self.epistemic, self.composite, self.phase, bounds[self._held])
+        return reading_of(VitalityReading, self, next_bound=bounds[self._held])
 
 
 # The primary emotion by the signs of pleasure, arousal and dominance.
@@ -183,17 +183,8 @@ class Mood(Stateful):
     )
 
     def __init__(self, settings: MoodSettings) -> None:
-        self._pleasure_rise = settings.pleasure_rise
-        self._pleasure_fall = settings.pleasure_fall
-        self._arousal_step = settings.arousal_step
-        self._dominance_rise = settings.dominance_rise
-        self._dominance_fall = settings.dominance_fall
+        self._settings = settings
         self._rate_neutral = settings.rate_neutral / 60.0
-        self._rate_window = settings.rate_window
-        self._urgency_weight = settings.urgency_weight
-        self._smoothing = settings.choice_smoothing
-        self._prompted_calls = settings.prompted_calls
-        self._dead_zone = settings.dead_zone
         self.pleasure = 0.0
         self.arousal = 0.0
         self.dominance = 0.0
@@ -219,7 +210,7 @@ class Mood(Stateful):
         if type(event) is Prompt:
             self.calls = 0
             if event.interrupt:
-                self.share -= self._smoothing * self.share
+                self.share -= self._settings.choice_smoothing * self.share
 
     def tool_use(self, event: ToolUse) -> None:
         """Count one call."""
@@ -228,16 +219,16 @@ class Mood(Stateful):
         self.calls = calls + 1
         outcome = event.outcome
         if outcome == "rejected":
-            self.share -= self._smoothing * self.share
+            self.share -= self._settings.choice_smoothing * self.share
         elif event.action == "file_edit" and outcome != "pending" and outcome != "collateral":
-            won = 1.0 if outcome == "success" and calls >= self._prompted_calls else 0.0
-            self.share += self._smoothing * (won - self.share)
+            won = 1.0 if outcome == "success" and calls >= self._settings.prompted_calls else 0.0
+            self.share += self._settings.choice_smoothing * (won - self.share)
 
     def tick(self, now: float, axes: tuple[float, float, float, float, float, float], urgency: float) -> None:
         """Step towards what the axes, the pace and the greatest urgency of this moment ask for."""
         elapsed = now - self.last
         if elapsed > 0.0:
-            weight = 1.0 - exp(-elapsed / self._rate_window)
+            weight = 1.0 - exp(-elapsed / self._settings.rate_window)
             self.rate += weight * (self.events / elapsed - self.rate)
             self.events = 0
             self.last = now
@@ -246,13 +237,14 @@ class Mood(Stateful):
         activity = rate / (rate + self._rate_neutral)
         targets = self._targets = (
             0.5 * (confidence + flow - frustration - seeking),
-            2.0 * (activity + (1.0 - activity) * self._urgency_weight * urgency) - 1.0,
+            2.0 * (activity + (1.0 - activity) * self._settings.urgency_weight * urgency) - 1.0,
             2.0 * self.share - 1.0,
         )
-        pleasure = self.pleasure = _step(self.pleasure, targets[0], self._pleasure_rise, self._pleasure_fall)
-        arousal = self.arousal = _step(self.arousal, targets[1], self._arousal_step, self._arousal_step)
-        dominance = self.dominance = _step(self.dominance, targets[2], self._dominance_rise, self._dominance_fall)
-        zone = self._dead_zone
+        figures = self._settings
+        pleasure = self.pleasure = _step(self.pleasure, targets[0], figures.pleasure_rise, figures.pleasure_fall)
+        arousal = self.arousal = _step(self.arousal, targets[1], figures.arousal_step, figures.arousal_step)
+        dominance = self.dominance = _step(self.dominance, targets[2], figures.dominance_rise, figures.dominance_fall)
+        zone = figures.dead_zone
         pleased, aroused, dominant = self.octant
         self.octant = (
             pleasure > (-zone if pleased else zone),

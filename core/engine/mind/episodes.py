@@ -182,11 +182,6 @@ class Episodes(Stateful):
 
     def __init__(self, settings: EpisodeSettings) -> None:
         self._settings = settings
-        self._least_calls = settings.least_calls
-        self._depth = settings.path_depth
-        self._open_size = settings.open_size
-        self._trace_length = settings.trace_length
-        self._setback = settings.setback_weight
         self._worth = _worth_of(settings)
         self._likeness = Likeness(settings)
         self._kept: deque[Episode] = deque(maxlen=settings.capacity)
@@ -207,14 +202,14 @@ class Episodes(Stateful):
         self._samples = 0
         self._regimes = [0] * len(REGIMES)
         self._affect = [0.0, 0.0, 0.0]
-        self._trace: deque[tuple[Action, Outcome]] = deque(maxlen=self._trace_length)
+        self._trace: deque[tuple[Action, Outcome]] = deque(maxlen=self._settings.trace_length)
 
     def update(self, event: Event, pattern: str, state: CorticalState, tick: int) -> Episode | None:
         """Take one event with the pattern it belongs to; the episode it ended, if any."""
         if type(event) is ToolUse:
             ended = None
             if pattern != self._pattern:
-                if self._calls >= self._least_calls:
+                if self._calls >= self._settings.least_calls:
                     ended = self._close("pattern", event.at, tick, state)
                 self._pattern = pattern
             if not self._calls and self._began_by == "start":
@@ -223,7 +218,7 @@ class Episodes(Stateful):
             return ended
         if type(event) is Prompt:
             if event.interrupt and self._calls:
-                self._score -= self._setback
+                self._score -= self._settings.setback_weight
             ended = self._close("interrupt" if event.interrupt else "prompt", event.at, tick, state)
             self._began_by = "prompt"
             return ended
@@ -258,14 +253,14 @@ class Episodes(Stateful):
             count = counts.get(place)
             if count is not None:
                 counts[place] = count + 1
-            elif len(counts) < self._open_size:
+            elif len(counts) < self._settings.open_size:
                 counts[place] = 1
         self._trace.append((action, outcome))
 
     def _place(self, target: str) -> str:
         if len(self._places) >= _PLACES_KEPT:
             self._places.clear()
-        place = self._places[target] = coarse(target, self._depth)
+        place = self._places[target] = coarse(target, self._settings.path_depth)
         return place
 
     def _close(self, ended_by: Border, at: float, tick: int, state: CorticalState) -> Episode | None:

@@ -19,6 +19,7 @@ from core.engine.mind.salience import PatternExposure, Salience
 from core.engine.mind.sleep import ContextGauge, Dream, SleepPressure
 from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind
 from core.engine.mind.tiers import Opinion, TierReading
+from core.engine.values import reading_of
 
 
 class Thought(Struct, frozen=True, gc=False):
@@ -182,19 +183,16 @@ class MindReading(Struct, frozen=True):
 def read_salience(salience: Salience, now: float, ticks: int, unpromoted: float) -> tuple[SalienceReading, ...]:
     """The winners of attention at a moment."""
     return tuple(
-        SalienceReading(
-            score,
-            item.score,
-            item.stimulus.kind,
-            item.stimulus.cause,
-            item.stimulus.what,
-            times,
-            now - item.now,
-            item.at,
-            item.novelty,
-            item.relevance,
-            item.urgency,
-            item.promoted,
+        reading_of(
+            SalienceReading,
+            item,
+            score=score,
+            arrived_with=item.score,
+            kind=item.stimulus.kind,
+            cause=item.stimulus.cause,
+            what=item.stimulus.what,
+            times=times,
+            age=now - item.now,
         )
         for score, item, times in salience.top(now, ticks, unpromoted)
     )
@@ -210,34 +208,30 @@ def read_sleep(
     if ticks is not None:
         late = max(0, ticks - clock.delta_in)
         dream_ticks = clock.delta_in + -(-late // delta_every) * delta_every
-    return SleepReading(
-        sleep.pressure,
-        sleep.accumulator,
-        sleep.threshold,
-        intensive,
-        sleep.needed,
-        ticks,
-        None if ticks is None else ticks * clock.theta_interval / 60.0,
-        dream_ticks,
-        context,
-        gauge.tokens,
-        gauge.point,
-        gauge.turns_left(),
-        gauge.compactions,
-        gauge.compacted_at,
-        gauge.most,
+    return reading_of(
+        SleepReading,
+        sleep,
+        intensive=intensive,
+        ticks=ticks,
+        minutes=None if ticks is None else ticks * clock.theta_interval / 60.0,
+        dream_ticks=dream_ticks,
+        context=context,
+        context_tokens=gauge.tokens,
+        compaction_point=gauge.point,
+        turns_to_compaction=gauge.turns_left(),
+        compactions=gauge.compactions,
+        compacted_at=gauge.compacted_at,
+        context_most=gauge.most,
     )
 
 
 def read_clock(clock: Clock, dropped: int) -> ClockReading:
     """The three rhythms."""
-    own = {name: getattr(clock, name) for name in ClockReading.__struct_fields__ if name not in ("dropped", "slowed")}
-    return ClockReading(dropped=dropped, slowed=clock.factor, **own)
+    return reading_of(ClockReading, clock, dropped=dropped, slowed=clock.factor)
 
 
 def read_triggers(wakeups: Wakeups) -> tuple[TriggerReading, ...]:
     """Every trigger and its history."""
     return tuple(
-        TriggerReading(trigger.name, trigger.resolution, trigger.least, trigger.refire, times, at)
-        for trigger, at, times in wakeups.fired()
+        reading_of(TriggerReading, trigger, fired=times, fired_at=at) for trigger, at, times in wakeups.fired()
     )

@@ -40,10 +40,10 @@ class Dream(NamedTuple):
 class Dreams(Stateful):
     """Run the four parts of a dream and remember the last few."""
 
-    STATE = ("_count", tuple_queue("_past", Dream))
+    STATE = ("count", tuple_queue("_past", Dream))
 
     def __init__(self, settings: DreamSettings) -> None:
-        self._count = 0
+        self.count = 0
         self._past: deque[Dream] = deque(maxlen=settings.kept)
 
     def run(
@@ -62,15 +62,10 @@ class Dreams(Stateful):
         expired = salience.drop_expired(now)
         forgotten = habituation.collect(tick)
         rebalanced = salience.rebalance()
-        dream = Dream(self._count, at, tick, reason, pressure, compressed, expired, forgotten, rebalanced, iframe=True)
-        self._count += 1
+        dream = Dream(self.count, at, tick, reason, pressure, compressed, expired, forgotten, rebalanced, iframe=True)
+        self.count += 1
         self._past.append(dream)
         return dream
-
-    @property
-    def count(self) -> int:
-        """Dreams since the start."""
-        return self._count
 
     def past(self) -> tuple[Dream, ...]:
         """The last dreams, oldest first."""
@@ -86,11 +81,8 @@ class SleepPressure(Stateful):
     STATE = ("accumulator", "_ticks", through("intensive", "set_mode"))
 
     def __init__(self, settings: SleepSettings) -> None:
-        self._full = settings.threshold
-        self._complexity = settings.complexity
+        self._settings = settings
         self._flat = 1.0 - settings.complexity
-        self._least_ticks = settings.least_ticks
-        self._intensive = settings.intensive
         self._ticks = 0
         self.accumulator = 0.0  # The load gathered so far.
         self.threshold = settings.threshold  # The load at which consolidation is needed, as things are now.
@@ -99,7 +91,7 @@ class SleepPressure(Stateful):
     def update(self, context: float) -> None:
         """Take in one theta tick at this share of the way to compaction."""
         self._ticks += 1
-        self.restore(self.accumulator + self._flat + self._complexity * min(1.0, max(0.0, context)))
+        self.restore(self.accumulator + self._flat + self._settings.complexity * min(1.0, max(0.0, context)))
 
     def reset(self) -> None:
         """Start again after a consolidation."""
@@ -113,19 +105,19 @@ class SleepPressure(Stateful):
 
     def set_mode(self, intensive: bool) -> None:
         """Lower the threshold while dreams are intensive."""
-        self.threshold = self._full * self._intensive if intensive else self._full
+        self.threshold = self._settings.threshold * self._settings.intensive if intensive else self._settings.threshold
         self.pressure = min(1.0, self.accumulator / self.threshold)
 
     @property
     def needed(self) -> bool:
         """Whether consolidation should come with the next delta tick."""
-        return self.accumulator >= self.threshold and self._ticks >= self._least_ticks
+        return self.accumulator >= self.threshold and self._ticks >= self._settings.least_ticks
 
     def forecast(self, context: float) -> int | None:
         """Theta ticks until consolidation is needed at this load; None if never."""
-        rate = self._flat + self._complexity * min(1.0, max(0.0, context))
+        rate = self._flat + self._settings.complexity * min(1.0, max(0.0, context))
         missing = self.threshold - self.accumulator
-        guard = max(0, self._least_ticks - self._ticks)
+        guard = max(0, self._settings.least_ticks - self._ticks)
         if missing <= 0.0:
             return guard
         return max(guard, ceil(missing / rate - 1e-9)) if rate > 0.0 else None
@@ -133,7 +125,7 @@ class SleepPressure(Stateful):
     @property
     def intensive(self) -> bool:
         """Whether the threshold is lowered."""
-        return self.threshold != self._full
+        return self.threshold != self._settings.threshold
 
 
 _LEAST_SEEN = 1000  # Tokens below which no program compacts by itself.
@@ -149,10 +141,7 @@ class ContextGauge(Stateful):
     STATE = ("_window", "tokens", "_growth", "compactions", "compacted_at", "_seen", "most")
 
     def __init__(self, settings: ContextSettings) -> None:
-        self._share = settings.share
-        self._reserve = settings.reserve
-        self._smoothing = settings.smoothing
-        self._default = settings.window
+        self._settings = settings
         self._window = 0
         self._seen = 0  # Tokens at which the agent's program last compacted by itself; 0 where it never did.
         self._growth = 0.0
@@ -164,8 +153,8 @@ class ContextGauge(Stateful):
         self.compacted_at: float | None = None
 
     def _point(self, window: int) -> int:
-        window = window or self._default
-        usual = max(window // 2, min(int(window * self._share), window - self._reserve))
+        window = window or self._settings.window
+        usual = max(window // 2, min(int(window * self._settings.share), window - self._settings.reserve))
         return min(usual, self._seen) if self._seen else usual
 
     def turn(self, tokens: int, window: int) -> None:
@@ -179,7 +168,7 @@ class ContextGauge(Stateful):
         if tokens:
             grown = tokens - self.tokens
             if self.tokens and grown > 0:
-                self._growth += self._smoothing * (grown - self._growth) if self._growth else grown
+                self._growth += self._settings.smoothing * (grown - self._growth) if self._growth else grown
             self.tokens = tokens
             self.most = max(self.most, tokens)
             self.fill = min(1.0, tokens / self.point)

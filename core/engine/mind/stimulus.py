@@ -91,14 +91,7 @@ class StimulusSource(Stateful):
     def __init__(self, settings: StimulusSettings) -> None:
         self._urgency: dict[str, float] = asdict(settings.urgency)
         self._again = settings.urgency.again
-        self._streak_least = settings.streak
-        self._repeats = settings.repeats
-        self._calls_kept = settings.repeat_memory
-        self._burn_factor = settings.burn_factor
-        self._burn_floor = settings.burn_floor
-        self._burn_smoothing = settings.burn_smoothing
-        self._burn_warmup = settings.burn_warmup
-        self._near = settings.context_near
+        self._settings = settings
         self._calls: dict[int, tuple[int, int]] = {}
         self._streak = 0
         self._failed_action = ""
@@ -186,8 +179,8 @@ class StimulusSource(Stateful):
             return ()
         if self._streak and event.action == self._failed_action:
             self._streak = self._failed_same = 0
-        if repeats >= self._repeats:
-            urgency = self._urgency["repeat"] + self._again * (repeats - self._repeats)
+        if repeats >= self._settings.repeats:
+            urgency = self._urgency["repeat"] + self._again * (repeats - self._settings.repeats)
             words = f"{_name(event)} repeated x{repeats}"
             return (self._anomaly("repeat", event, urgency, words, repeats),)
         purpose = event.purpose
@@ -206,12 +199,12 @@ class StimulusSource(Stateful):
         last = calls.pop(call, None)
         if last is None:
             times = 1
-            if len(calls) >= self._calls_kept:
+            if len(calls) >= self._settings.repeat_memory:
                 del calls[next(iter(calls))]
         else:
             times = last[1] + 1 if last[0] == result != 0 and event.purpose != "wait" else 1
         calls[call] = (result, times)
-        self.looping = times >= self._repeats
+        self.looping = times >= self._settings.repeats
         return times
 
     def _failure(self, event: ToolUse, repeats: int) -> Stimulus:
@@ -221,8 +214,8 @@ class StimulusSource(Stateful):
         self._failed_name = name
         self._failed_action = event.action
         same, streak = self._failed_same, self._streak
-        cause: Cause = "streak" if streak >= self._streak_least else "failure"
-        if cause == "failure" and repeats >= self._repeats:
+        cause: Cause = "streak" if streak >= self._settings.streak else "failure"
+        if cause == "failure" and repeats >= self._settings.repeats:
             cause = "repeat"
         urgency = self._urgency["failure"] + self._again * (max(streak, repeats) - 1)
         words = f"{name} failed" if same == 1 else f"{name} failed x{same}"
@@ -237,13 +230,15 @@ class StimulusSource(Stateful):
         if self._fresh_context:
             self._fresh_context = False
         elif burn:
-            if self._burn_turns >= self._burn_warmup and burn >= max(self._burn_floor, usual * self._burn_factor):
+            if self._burn_turns >= self._settings.burn_warmup and burn >= max(
+                self._settings.burn_floor, usual * self._settings.burn_factor
+            ):
                 times = burn / usual if usual > 0 else 1.0
                 words = f"token use {times:.0f}x normal, {burn // 1000}k in a turn"
                 stimuli = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
-            self._burn = usual + self._burn_smoothing * (burn - usual) if self._burn_turns else float(burn)
+            self._burn = usual + self._settings.burn_smoothing * (burn - usual) if self._burn_turns else float(burn)
             self._burn_turns += 1
-        if context < self._near:
+        if context < self._settings.context_near:
             self._near_told = False
         elif not self._near_told:
             self._near_told = True

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from core.engine.mind.cortical import TIERS, Tier
 from core.engine.state import Stateful, plain_list
-from core.engine.values import Value
+from core.engine.values import Value, reading_of
 from core.events import Turn
 from core.settings.mind_state import TierSettings
 
@@ -80,10 +80,7 @@ class Tiers(Stateful):
         self._none_words = frozenset(settings.none_words)
         self._small_words = frozenset(settings.small_words)
         self._otherwise: Tier = settings.otherwise
-        self._money_budget = settings.daily_money
         self._token_budget = float(settings.daily_tokens)
-        self._no_large = settings.no_large_from
-        self._no_model = settings.no_model_from
         self._places: dict[str, int] = {}
         self.day = -1
         self.model = ""
@@ -146,7 +143,7 @@ class Tiers(Stateful):
         return changed
 
     def _share_used(self) -> float:
-        money = self.spent_money / self._money_budget if self._money_budget else 0.0
+        money = self.spent_money / self._settings.daily_money if self._settings.daily_money else 0.0
         tokens = self.spent_tokens / self._token_budget if self._token_budget else 0.0
         return money if money > tokens else tokens
 
@@ -162,9 +159,9 @@ class Tiers(Stateful):
         used = self.used
         if used > 1.0:
             return "over"
-        if used >= self._no_model:
+        if used >= self._settings.no_model_from:
             return "no_model"
-        return "no_large" if used >= self._no_large else "normal"
+        return "no_large" if used >= self._settings.no_large_from else "normal"
 
     def threshold(self, confidence: float, vitality: float, arousal: float, bias: float = 0.0) -> float:
         """The gate's threshold; `bias` above 0 lowers it, towards the more capable tiers."""
@@ -188,22 +185,14 @@ class Tiers(Stateful):
 
     def read(self) -> TierReading:
         """The day so far."""
-        band = self.band
         rows = zip(TIERS, self.turns, self.tokens, self.money, self.unpriced, strict=True)
-        return TierReading(
-            self.model,
-            self.tier,
-            tuple(TierSpend(*row) for row in rows),
-            self.used,
-            self.remaining,
-            band,
-            _HIGHEST[band],
-            (self.day + 1) * _DAY if self.day >= 0 else 0.0,
-            sum(self.unpriced),
-            self.total_money,
-            self.total_tokens,
-            self.total_priced,
-            self.total_unpriced,
+        return reading_of(
+            TierReading,
+            self,
+            spends=tuple([TierSpend(*row) for row in rows]),
+            highest=_HIGHEST[self.band],
+            resets_at=(self.day + 1) * _DAY if self.day >= 0 else 0.0,
+            unpriced=sum(self.unpriced),
         )
 
     def restored(self) -> None:

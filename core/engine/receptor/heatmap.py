@@ -11,6 +11,7 @@ from typing import Any
 from core.engine.percept import AgentState
 from core.engine.receptor.readings import HeatmapReading, NodeReading, PathReading
 from core.engine.state import KeptField, Stateful, custom, tupled
+from core.engine.values import reading_of
 from core.events import ToolUse
 from core.settings.receptor import HeatmapSettings
 
@@ -99,16 +100,7 @@ class Leaf(Stateful):
         self.weight = 0.0
 
     def read(self, unit: float) -> PathReading:
-        return PathReading(
-            path=self.path,
-            count=self.count,
-            opened=self.opened,
-            modified=self.modified,
-            last_modified=self.last_modified,
-            last_access=self.last_access,
-            last_state=self.last_state,
-            heat=self.weight / unit,
-        )
+        return reading_of(PathReading, self, heat=self.weight / unit)
 
 
 def _dump_leaves(leaves: dict[str, Leaf]) -> tuple[Any, ...]:
@@ -146,12 +138,8 @@ class Heatmap(Stateful):
     )
 
     def __init__(self, settings: HeatmapSettings) -> None:
-        self._fade = settings.fade
-        self._size = settings.top
-        self._shift = settings.shift
+        self._settings = settings
         self._most = max(settings.leaves, 8 * settings.top)
-        self._targets = settings.targets
-        self._shown = settings.shown
         self._base = 0.0
         self._leaves: dict[str, Leaf] = {}
         self._top: list[Leaf] = []
@@ -167,8 +155,8 @@ class Heatmap(Stateful):
     def update(self, event: ToolUse, now: float, state: AgentState) -> bool:
         """Visit the targets of a tool use; return whether the context has shifted."""
         self._last = None
-        unit = exp((now - self._base) / self._fade)
-        if now - self._base > _REBASE * self._fade:
+        unit = exp((now - self._base) / self._settings.fade)
+        if now - self._base > _REBASE * self._settings.fade:
             self._rebase(now, unit)
             unit = 1.0
         changed = False
@@ -177,7 +165,7 @@ class Heatmap(Stateful):
         succeeded = event.outcome == "success"
         opened = succeeded and event.action == "file_read"
         modified = succeeded and event.action == "file_edit"
-        for path in targets if len(targets) <= self._targets else targets[: self._targets]:
+        for path in targets if len(targets) <= self._settings.targets else targets[: self._settings.targets]:
             leaf = self._leaves.get(path)
             if leaf is None:
                 leaf = self._plant(path)
@@ -205,7 +193,7 @@ class Heatmap(Stateful):
     def _climb(self, leaf: Leaf) -> bool:
         """Insert a leaf among the hottest if it is one of them."""
         top = self._top
-        if len(top) < self._size:
+        if len(top) < self._settings.top:
             top.append(leaf)
             return True
         coldest = top[0]
@@ -220,11 +208,11 @@ class Heatmap(Stateful):
     def _compare(self) -> bool:
         """Return whether too many of the hottest paths are new to the context."""
         context = self._context
-        if len(context) < self._size:
+        if len(context) < self._settings.top:
             self._context = tuple(leaf.path for leaf in self._top)
             return False
         new = sum(leaf.path not in context for leaf in self._top)
-        if new / self._size <= self._shift:
+        if new / self._settings.top <= self._settings.shift:
             return False
         self._context = tuple(leaf.path for leaf in self._top)
         self.shifts += 1
@@ -263,8 +251,8 @@ class Heatmap(Stateful):
         """The tree of the hottest leaves; parents sum all leaves, shown or not."""
         if self._last is not None and self._last[0] == now:
             return self._last[1]
-        unit = exp((now - self._base) / self._fade)
-        hottest = self.hottest(self._shown)
+        unit = exp((now - self._base) / self._settings.fade)
+        hottest = self.hottest(self._settings.shown)
         top = [leaf.read(unit) for leaf in hottest]
         top_paths = {leaf.path for leaf in hottest}
         hidden = [

@@ -27,12 +27,12 @@ class SubjectiveTime(Stateful):
     from there.
     """
 
-    STATE = ("_at", "_room", "now", "wall", "gap", "elapsed", "silence")
+    STATE = ("at", "_room", "now", "wall", "gap", "elapsed", "silence")
 
     def __init__(self, settings: TimeSettings) -> None:
         self._cap = settings.cap
         self._freeze = settings.freeze
-        self._at: float | None = None
+        self.at: float | None = None
         self._room = settings.cap
         self.now = 0.0
         self.wall = 0.0  # Wall seconds since the first event, without backward jumps.
@@ -40,16 +40,11 @@ class SubjectiveTime(Stateful):
         self.elapsed = 0.0
         self.silence = False
 
-    @property
-    def at(self) -> float | None:
-        """Time of the last event; None before the first."""
-        return self._at
-
     def update(self, at: float, act: bool) -> None:
         """Advance to an event; an act starts a new stretch."""
-        last = self._at
+        last = self.at
         if last is None or at >= last or at < last - self._freeze:
-            self._at = at
+            self.at = at
         gap = 0.0 if last is None or at <= last else at - last
         self.gap = gap
         self.wall += gap
@@ -67,9 +62,9 @@ class SubjectiveTime(Stateful):
 
     def ahead(self, at: float | None) -> tuple[float, float]:
         """Wall and subjective seconds an event at `at` would add."""
-        if at is None or self._at is None or at <= self._at:
+        if at is None or self.at is None or at <= self.at:
             return 0.0, 0.0
-        gap = at - self._at
+        gap = at - self.at
         return gap, 0.0 if gap > self._freeze else min(gap, self._room)
 
 
@@ -113,7 +108,7 @@ class Receptor(Stateful):
         inner("_gate"),
         inner("_neuron"),
         inner("_meta"),
-        inner("_heatmap"),
+        inner("heatmap"),
         inner("facts"),
         custom("_signals", _dump_signals, _load_signals),
     )
@@ -126,7 +121,7 @@ class Receptor(Stateful):
         self._gate = FlowGate(settings.ambient)
         self._neuron = EmotionNeuron(settings.neuron, settings.ambient)
         self._meta = MetaNeuron(settings.meta)
-        self._heatmap = Heatmap(settings.heatmap)
+        self.heatmap = Heatmap(settings.heatmap)
         self._failures = settings.flow.failures
         self.facts = ActionFacts(settings.facts)  # Plain counts of what the agent did.
         self._storm = settings.meta.stuck_failures
@@ -149,11 +144,6 @@ class Receptor(Stateful):
         self._commander.usual = tuple(patterns.items())
 
     @property
-    def heatmap(self) -> Heatmap:
-        """Where the work is."""
-        return self._heatmap
-
-    @property
     def failure_rate(self) -> float:
         """Share of shell commands in the short window that failed."""
         return self._commander.failure_rate
@@ -174,7 +164,7 @@ class Receptor(Stateful):
                 self._commander.slide(clock.now)
                 return self._feel(event.at, _NO_CAUSES, "", False)
             causes = self.facts.update(event)
-            shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
+            shifted = bool(event.targets) and self.heatmap.update(event, clock.now, self._meta.state)
             self._commander.update(clock.now, action, outcome)
             if self._commander.turned:
                 causes = (*causes, TURN_TO_TRIAL_ERROR)
@@ -326,8 +316,8 @@ class Receptor(Stateful):
             signals=self._signals if gap == 0.0 and self._flows(rate) else self._active_signals(rate),
             meta=self._meta.read("idle" if idle else self._state(rate)),
             behaviour=behaviour,
-            heatmap=self._heatmap.read(now),
-            shifts=self._heatmap.shifts,
+            heatmap=self.heatmap.read(now),
+            shifts=self.heatmap.shifts,
             facts=self.facts.read(),
         )
 

@@ -132,9 +132,7 @@ class InterventionQueue(Stateful):
     )
 
     def __init__(self, settings: QueueSettings) -> None:
-        self._size = settings.size
-        self._deadline = settings.deadline
-        self._follow = settings.follow
+        self._settings = settings
         self._past: deque[PastIntervention] = deque(maxlen=settings.kept)
         self.open: list[list[int]] = []  # Of words just said, the number and the acts until their effect is noted.
         self._number = 0
@@ -156,12 +154,12 @@ class InterventionQueue(Stateful):
             deliver.priority,
             sender,
             at,
-            at + (self._deadline if deliver.deadline is None else deliver.deadline),
+            at + (self._settings.deadline if deliver.deadline is None else deliver.deadline),
             state,
         )
         self.waiting.append(intervention)
         self.waiting.sort(key=lambda one: (-one.priority, one.number))
-        while len(self.waiting) > self._size:
+        while len(self.waiting) > self._settings.size:
             self._end(self.waiting.pop(), "displaced", at, trouble)
         return intervention
 
@@ -190,7 +188,7 @@ class InterventionQueue(Stateful):
                 return episode
         self._number += 1
         intervention = Intervention(
-            self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._deadline, state
+            self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._settings.deadline, state
         )
         return self._end(intervention, "reached", at, trouble)
 
@@ -198,7 +196,7 @@ class InterventionQueue(Stateful):
         episode = PastIntervention(one, fate, at, trouble, None, None)
         self._past.append(episode)
         if fate in ("delivered", "reached"):
-            self.open.append([one.number, self._follow])
+            self.open.append([one.number, self._settings.follow])
         return episode
 
     def follow(self, state: AgentState, trouble: float) -> None:

@@ -87,7 +87,7 @@ class Response(Stateful):
         tuple_queue("_log", MemoLine),
         tuple_queue("_checkpoints", CheckpointRequest),
         mapped("_counts"),
-        "_ended",
+        "ended",
         "resolved",
         "_means",
         "_band",
@@ -125,7 +125,7 @@ class Response(Stateful):
         self._agent = agent
         self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
         self._counts: dict[str, int] = {}
-        self._ended = False
+        self.ended = False
         self.resolved = False  # Whether a test passed or a commit succeeded, and nothing has failed since.
         self._means = ""
         self._band: Band = "normal"
@@ -158,7 +158,7 @@ class Response(Stateful):
         delivered = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
-            self._ended = False
+            self.ended = False
             tally.patterns[percept.pattern] += 1
             tally.states[percept.state] += 1
             if kind is ToolUse:
@@ -176,10 +176,10 @@ class Response(Stateful):
         elif kind is AgentStart or kind is AgentEnd:
             self.delegates.update(event)  # type: ignore[arg-type]
         elif loop is not None:
-            self._ended = self._ends(event)
+            self.ended = self._ends(event)
             reaction = self._weigh(percept, verdict, mood, loop, False)
         elif self._ends(event):
-            self._ended = True
+            self.ended = True
             reaction = self._done(event)
         return reaction._replace(interventions=delivered) if delivered else reaction
 
@@ -350,12 +350,7 @@ class Response(Stateful):
 
     def outlook(self) -> OutlookReading:
         """Whether the run goes worse or better than is usual for its agent."""
-        return outlook(self._receptor.facts.read(), self._ended, self._settings.outlook)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the agent's last word ended its turn or the session."""
-        return self._ended
+        return outlook(self._receptor.facts.read(), self.ended, self._settings.outlook)
 
     @property
     def notes(self) -> tuple[MemoLine, ...]:

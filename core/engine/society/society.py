@@ -19,6 +19,7 @@ from core.engine.response import Learned, RuleSet
 from core.engine.society.engine import Engine, Frame, Step
 from core.engine.society.reading import AgentReading, SocietyReading, tree
 from core.engine.state import KeptField, Stateful, custom, inner, mapped
+from core.engine.values import reading_of
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.settings import Settings
 from core.settings.affect import ContagionSettings, SocietySettings
@@ -143,15 +144,10 @@ class SessionAgent(Stateful):
     def read(self) -> AgentReading:
         """Return the reading for the screen; the tree sets its depth."""
         affect = self.engine.affect
-        return AgentReading(
-            name=self.name,
-            parent=self.parent,
-            role=self.role,
+        return reading_of(
+            AgentReading,
+            self,
             depth=0,
-            started=self.started,
-            ended=self.ended,
-            outcome=self.outcome,
-            events=self.events,
             quarantined=affect.quarantined,
             quarantines=self.past_quarantines + affect.quarantines,
             deviations=affect.deviations,
