@@ -145,8 +145,9 @@ def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
     words = [word.lower() for word in _WORDS.findall(name.rpartition("__")[2])]
     if any(word in _list(signs["destroys"]) for word in words):
         judge.lift("privileged", f"{name} destroys something by its name")
-    elif any(word in _list(signs["writes"]) for word in words) or not any(
-        word in _list(signs["reads"]) for word in words
+    elif name not in _list(signs["asks"]) and (
+        any(word in _list(signs["writes"]) for word in words)
+        or not any(word in _list(signs["reads"]) for word in words)
     ):
         judge.lift("write", f"{name} may write")
     for key, text in _texts(arguments):
@@ -740,11 +741,12 @@ def _is_under(path: str, patterns: Iterable[str], *, parents: bool = True) -> bo
     """Whether a path is, contains or would replace what one of the patterns names."""
     for pattern in patterns:
         one = pattern.lower()
-        if fnmatchcase(path, one) or fnmatchcase("/" + path, one):
+        rooted = "/" + path if one.startswith("*") else path  # A folder `bin` of a project is not that of the system.
+        if fnmatchcase(path, one) or fnmatchcase(rooted, one):
             return True
         if parents or one.endswith("/*"):
             folder = one.rstrip("*").rpartition("/")[0]
-            if folder not in ("", "*") and (fnmatchcase(path, folder) or fnmatchcase("/" + path, folder)):
+            if folder not in ("", "*") and (fnmatchcase(path, folder) or fnmatchcase(rooted, folder)):
                 return True
     return False
 

@@ -18,6 +18,11 @@ RANKS = {"read": 0, "write": 1, "privileged": 2}
 LABELLED = Path(__file__).parents[4] / "shared/data/guard_commands/dev.jsonl"
 
 READS = r"""
+git ls-files | xargs wc -l | sort -n | tail -20
+git rev-parse --abbrev-ref HEAD@{u}
+diff <(sort a) <(sort b)
+jq -r '.scripts | to_entries[] | "\(.key)=\(.value)"' package.json
+journalctl -u nginx --since '1 hour ago' --no-pager
 git diff HEAD~3 -- src
 git show HEAD:README.md
 git branch
@@ -173,6 +178,10 @@ tig --version
 """
 
 WRITES = r"""
+go build -o bin/app ./cmd/app
+ln -s ../shared lib
+git restore --staged src/
+find . -name '*.orig' -fprint list.txt
 touch help
 rm version
 man -P 'touch x' ls
@@ -304,6 +313,11 @@ npm link
 """
 
 PRIVILEGED = r"""
+git restore src/
+cd / && cp x bin/app
+timeout 5 sh -c 'rm -rf "$1"' _ x
+git rebase -i HEAD~5 --exec 'rm -rf x'
+parallel rm ::: a b
 nooscope permits answer 1 yes
 nooscope permits lift s1
 tmux send-keys -t 1 y Enter
@@ -598,6 +612,10 @@ def test_long_commands_are_judged_in_time(command: str) -> None:
         ("mcp__shell__run", {"command": "rm -rf x"}, "privileged"),
         ("mcp__http__fetch", {"url": "http://x", "method": "DELETE"}, "privileged"),
         ("mcp__x__frobnicate", {}, "write"),
+        ("mcp__redis__flushdb", {}, "privileged"),
+        ("mcp__api__request", {"method": "POST", "url": "/x"}, "write"),
+        ("request_user_input", {"questions": []}, "read"),
+        ("mcp__x__request_user_input", {}, "write"),
         ("mcp__files__read_file", {"path": "~/.local/share/nooscope/intake/token"}, "privileged"),
     ],
 )
