@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from core.hooks.agents import HOOKS
-from core.hooks.connection import HEADER, IntakeFolder
 from core.hooks.install import Installer
+from core.hooks.link import HEADER, IntakeFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 

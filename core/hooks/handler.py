@@ -20,11 +20,10 @@ from core.errors import Refused, StoreError
 from core.events import ADVICE_MARK, MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
-from core.hooks.agent_replies import MODES, SILENCE, HookCall, HookReply
-from core.hooks.agents import HOOKS, AgentHooks
-from core.hooks.connection import HEADER, TEST_EVENT, process_line
+from core.hooks.agents import HOOKS, MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.hooks.guard import Answers, Choice, Guard, Objection, as_asked
 from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
+from core.hooks.link import HEADER, TEST_EVENT, process_line
 from core.hooks.receiver import JSON, Answer, Request
 from core.hooks.session import HookedSession
 from core.live.hook_signs import ClaudeSession, HookBoard, PermitQuestion, first_hand

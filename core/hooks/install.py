@@ -20,9 +20,8 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import HooksRefused
-from core.hooks.agent_replies import MODES, HookCall, HookMode, HookReply
-from core.hooks.agents import AgentHooks, HookFile, Installing, hook_program
-from core.hooks.connection import TEST_EVENT, IntakeFolder, call
+from core.hooks.agents import MODES, AgentHooks, HookCall, HookFile, HookMode, HookReply, Installing, hook_program
+from core.hooks.link import TEST_EVENT, IntakeFolder, call
 from core.store.compensation import Chain, recover
 
 _MARK = re.compile(r"nooscope/hooks/(?:[a-z]+-(?:observe|advise|guard)|statusline)\b")

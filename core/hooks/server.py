@@ -16,11 +16,11 @@ from core.extension.registry import Registry
 from core.extension.use import listening
 from core.hooks.agents import HOOKS, AgentHooks
 from core.hooks.codex_daemon import CodexDaemon, daemon_socket
-from core.hooks.connection import IntakeFolder, call
 from core.hooks.guard import Guard
 from core.hooks.handler import PROMPT_WAIT, IntakeHandler
 from core.hooks.install import Installer
 from core.hooks.limits import Caps, DayLedger
+from core.hooks.link import IntakeFolder, call
 from core.hooks.phone import PhoneLinks, Verdict, post_json
 from core.hooks.receiver import LoopThread, Receiver
 from core.hooks.session import HookedSession

@@ -24,8 +24,7 @@ from core.report.search import fill_index, search
 from core.report.story import story
 from core.report.sums import added
 from core.settings import Settings
-from core.store.reading_cache import reading_cache
-from core.store.word_index import Narrowed, WordIndex
+from core.store.reading_cache import Narrowed, WordIndex, reading_cache
 
 LONGEST = 12_000  # Characters of one answer.
 _MOST_ROWS = 50

@@ -27,7 +27,7 @@ from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
 from core.settings.logs import LineSettings
 from core.store.kept_answers import FileStamp, has_grown
-from core.store.word_index import IndexedLog, Match, Narrowed, WordIndex, WordPlace
+from core.store.reading_cache import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 
 _WORDLESS = "nooscope"  # A format whose lines contain only names and sizes.
 _NEAR = 8  # Previous records that are checked for the same text, because some logs repeat everything.

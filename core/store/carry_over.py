@@ -1,21 +1,29 @@
-"""The start of watched sessions: blobs named by content, and one small file per session."""
+"""What earlier sessions leave for later ones: their start, baselines, learned sensitivities, affect, personas."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from blake3 import blake3
 
+from core.engine.affect import KeptAffect, Neighbour
+from core.engine.affect.fields import Vector
+from core.engine.percept import Axis
+from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior, genuine
+from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
-from core.folders import carry_over_folder
+from core.folders import carry_over_folder, own_folder
+from core.settings.file import small_file
+from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
-from core.store.base import CheckedFile, key_of_session, locked
+from core.store.base import CheckedFile, JsonFile, all_finite, key_of_session, locked
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -234,3 +242,254 @@ def _last_use(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+_LARGEST = 65_536  # Bytes of a file of affect or of a persona.
+_MOST_SESSIONS = 32  # Sessions of one project whose affect is stored.
+_MOST_PERSONAS = 1_000  # Personas read from one folder.
+_PERSONA_NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
+
+
+class _PriorFile(JsonFile[Prior]):
+    def decode(self, data: bytes) -> Prior:
+        prior = super().decode(data)
+        all_finite(
+            [
+                prior.ts,
+                *prior.ambient.baseline_emotion.values(),
+                *prior.ambient.adapted_thresholds.values(),
+                *prior.pattern_distribution.values(),
+                *prior.action_signature.values(),
+            ]
+        )
+        return prior
+
+
+class PriorStore:
+    """Reads the prior, and blends a session into it.
+
+    A session may settle at every rest: it then replaces its earlier contribution, unless another nooscope
+    wrote in between. A session older than the prior adds nothing, so an old log teaches nothing twice.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        path = path or own_folder("data") / "receptor-prior.json"
+        self.path = path
+        self.file = _PriorFile(path, Prior, "the prior")
+        self._below: Prior | None = None
+        self._written: bytes | None = None
+
+    def read(self) -> Prior | None:
+        """Return the prior, or None if there is none that can be used."""
+        return self.file.read()
+
+    def settle(self, session: Prior, settings: PriorSettings) -> Prior | None:
+        """Blend one session in and return the new prior, or None if the session adds nothing."""
+        with self.file.locked():
+            prior = self.file.read()
+            unchanged = prior is not None and self.file.encode(prior) == self._written
+            below = self._below if unchanged else prior
+            if below is not None and session.ts <= below.ts:
+                return None
+            prior = blend_prior(below, session, settings)
+            self.file.write(prior)
+            self._below, self._written = below, self.file.encode(prior)
+            return prior
+
+
+class _LearnedFile(JsonFile[Learned]):
+    def decode(self, data: bytes) -> Learned:
+        learned = super().decode(data)
+        all_finite([*learned.deltas.values(), *learned.expected.values(), learned.until])
+        return learned
+
+
+class LearnedStore:
+    """Reads learned sensitivities, learns from a stretch of work, or starts over."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        path = path or own_folder("data") / "learned.json"
+        self.path = path
+        self.file = _LearnedFile(path, Learned, "learned sensitivity")
+
+    def read(self) -> Learned:
+        """Return what was learned; nothing if there is no file that can be used."""
+        return self.file.read() or NOTHING_LEARNED
+
+    def add(
+        self,
+        fires: Mapping[Axis, int],
+        seconds: float,
+        until: float,
+        settings: LearningSettings,
+        share: float = 1.0,
+        proposals: Mapping[Axis, float] | None = None,
+    ) -> Learned:
+        """Learn from one stretch of work, unless it is too short or older than what was learned."""
+        with self.file.locked():
+            before = self.read()
+            if until <= before.until:
+                return before
+            learned = learn(before, fires, seconds, until, settings, share, proposals)
+            if learned != before:
+                self.file.write(learned)
+            return learned
+
+    def reset(self) -> bool:
+        """Forget everything learned; return whether there was anything."""
+        return self.file.remove()
+
+
+class AffectLeft(msgspec.Struct, frozen=True):
+    """The affect of one session's main agent at its last rest."""
+
+    session: str
+    tool: str
+    at: float  # Event time.
+    deviations: Vector
+    outcome: str = ""
+
+
+class AffectStore:
+    """A folder with one small file per project; several nooscopes may use it at once."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or own_folder("data") / "affect"
+        self.notices: list[str] = []  # What a person should know: files that were set aside.
+
+    def leave(self, project: str, left: AffectLeft) -> None:
+        """Store a session's affect in place of what it left before."""
+        file = self._file(project)
+        with file.locked():
+            rows = [row for row in self._read(file) if row.session != left.session]
+            file.write(sorted([*rows, left], key=lambda row: row.at)[-_MOST_SESSIONS:])
+
+    def last(self, project: str, tool: str, session: str, at: float, age: float) -> KeptAffect | None:
+        """Return the newest affect of the same agent in a project, at most `age` seconds old at `at`."""
+        for row in reversed(self._rows(project)):
+            if row.tool == tool and row.session != session and 0.0 <= at - row.at <= age:
+                return KeptAffect(row.session, row.deviations, at - row.at)
+        return None
+
+    def neighbours(self, project: str, session: str, at: float, recent: float) -> tuple[Neighbour, ...]:
+        """Return other sessions of a project that reported not long before `at`."""
+        return tuple(
+            Neighbour(row.session, row.at, row.deviations, row.outcome)
+            for row in self._rows(project)
+            if row.session != session and 0.0 <= at - row.at <= recent
+        )
+
+    def faults(self) -> list[str]:
+        """Return why files cannot be used; nothing is changed."""
+        files = [self._at(path) for path in sorted(self.folder.glob("*.json"))]
+        return [fault for file in files if (fault := file.fault())]
+
+    def _file(self, project: str) -> JsonFile[list[AffectLeft]]:
+        return self._at(self.folder / f"{key_of_session(project)}.json")
+
+    def _at(self, path: Path) -> JsonFile[list[AffectLeft]]:
+        return JsonFile(path, list[AffectLeft], "affect", largest=_LARGEST)
+
+    def _rows(self, project: str) -> list[AffectLeft]:
+        return self._read(self._file(project)) if project else []
+
+    def _read(self, file: JsonFile[list[AffectLeft]]) -> list[AffectLeft]:
+        rows = file.read()
+        self.notices += file.notices
+        return rows or []
+
+
+class PersonaRecord(msgspec.Struct, frozen=True):
+    """Known to this machine only: its own persona, and the last meeting."""
+
+    own: str = ""
+    former: str = ""  # The own one before, until its file is deleted.
+    encounter: Encounter | None = None
+
+
+def persona_folder() -> Path:
+    """Return the folder of personas that are not shared."""
+    return own_folder("data") / "personas"
+
+
+class PersonaStore:
+    """Writes our own persona to a folder that may be shared or synced, and reads the others."""
+
+    def __init__(self, folder: Path, record: Path | None = None) -> None:
+        self.folder = folder
+        path = record or own_folder("data") / "persona-record.json"
+        self.file = JsonFile(path, PersonaRecord, "the record of personas")
+        self.skipped = 0  # Files that contain no persona.
+
+    @property
+    def notices(self) -> list[str]:
+        """Return notices for the person about a record that was set aside."""
+        return self.file.notices
+
+    def others(self) -> list[Persona]:
+        """Return every persona in the folder but our own, in order of name."""
+        record = self.record()
+        personas: list[Persona] = []
+        try:
+            paths = self._paths()
+        except OSError:
+            return []
+        for path in paths:
+            persona = self._read(path)
+            if persona is None:
+                self.skipped += 1
+            elif persona.origin.profile not in (record.own, record.former):
+                personas.append(persona)
+        return personas
+
+    def leave(self, persona: Persona) -> Path:
+        """Write our persona in place of the last one."""
+        own = persona.origin.profile
+        path = self._path(own)
+        with self.file.locked():
+            record = self.record()
+            old = [each for each in (record.former, record.own) if each and each != own]
+            self.file.write(msgspec.structs.replace(record, own=own, former=old[-1] if old else ""))
+            try:
+                atomic.replace(path, msgspec.json.encode(persona))
+                for each in old:
+                    self._path(each).unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self.folder}: no persona can be saved there ({error.strerror})") from error
+            self.file.write(msgspec.structs.replace(record, own=own, former=""))
+        return path
+
+    def record(self) -> PersonaRecord:
+        """Return this machine's own persona and its last meeting."""
+        return self.file.read() or PersonaRecord()
+
+    def add_encounter(self, encounter: Encounter) -> None:
+        """Store a meeting with its seed, so that it can be repeated."""
+        with self.file.locked():
+            self.file.write(msgspec.structs.replace(self.record(), encounter=encounter))
+
+    def faults(self) -> list[str]:
+        """Return why files of personas cannot be used; nothing is changed."""
+        faults = [fault for fault in [self.file.fault()] if fault]
+        try:
+            paths = self._paths()
+        except FileNotFoundError:
+            return faults
+        except OSError as error:
+            return [*faults, f"{self.folder}: {error.strerror}"]
+        return [*faults, *(f"{path}: not a persona, or changed" for path in paths if not self._read(path))]
+
+    def _paths(self) -> list[Path]:
+        paths = sorted(path for path in self.folder.iterdir() if _PERSONA_NAME.fullmatch(path.name))
+        return paths[:_MOST_PERSONAS]
+
+    def _path(self, profile: str) -> Path:
+        return self.folder / f"persona-{profile}.json"
+
+    def _read(self, path: Path) -> Persona | None:
+        try:
+            persona = msgspec.json.decode(small_file(path, _LARGEST), type=Persona)
+        except (OSError, ValueError):
+            return None
+        own_name = path.name == f"persona-{persona.origin.profile}.json"
+        return persona if own_name and genuine(persona) else None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.store.labels import Label, Verdict
+from core.store.bookmarks import Label, Verdict
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 

@@ -25,7 +25,7 @@ from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, in_step, step_makers
 from core.folders import user_settings_file
 from core.settings import Settings
-from core.store.rules import USER_POLICY, USER_RULES, RuleFiles, last_policy, project_file
+from core.store.profiles import USER_POLICY, USER_RULES, RuleFiles, last_policy, project_file
 
 
 class InitialState(NamedTuple):

@@ -26,7 +26,7 @@ from core.logs.session import read_session
 from core.settings import Settings
 from core.settings.response import DetectorName, LoopSettings
 from core.store import atomic
-from core.store.labels import Labels, SessionLabel, all_labels
+from core.store.bookmarks import Labels, SessionLabel, all_labels
 from core.store.profiles import profile_text
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.group import Tunable
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.store.labels import Label, Labels, Score, score
+from core.store.bookmarks import Label, Labels, Score, score
 from core.timeline.firings import key_of
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark

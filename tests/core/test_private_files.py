@@ -12,8 +12,7 @@ import pytest
 
 from core.store import atomic
 from core.store.episodes import EpisodeStore
-from core.store.reading_cache import ReadingCache
-from core.store.word_index import IndexedLog, WordIndex, WordPlace
+from core.store.reading_cache import IndexedLog, ReadingCache, WordIndex, WordPlace
 from tests.conftest import Run
 
 

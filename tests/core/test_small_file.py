@@ -13,9 +13,8 @@ from core.agents.tables import read_tables
 from core.errors import PolicyError, SettingsError
 from core.settings.file import LARGEST, small_file
 from core.settings.layers import read_file
-from core.store.profiles import read_profile
-from core.store.project_history import PersonaStore
-from core.store.rules import read_policy, read_rules
+from core.store.carry_over import PersonaStore
+from core.store.profiles import read_policy, read_profile, read_rules
 
 PERSONA = f"persona-{'0' * 32}.json"
 

@@ -16,8 +16,7 @@ import themes
 from bench.workload import session
 from core.events import Event
 from core.settings import Settings
-from core.store.bookmarks import Bookmark
-from core.store.labels import Labels
+from core.store.bookmarks import Bookmark, Labels
 from core.store.profiles import ProfileFiles
 from core.timeline.timeline import Timeline
 from tui.feed import messages

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from core.live.notices import Notifier
     from core.live.source import Watcher
     from core.settings import Settings
-    from core.store.labels import Labels
+    from core.store.bookmarks import Labels
     from core.timeline.opening import Cache
 
 

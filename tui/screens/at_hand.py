@@ -17,10 +17,10 @@ from textual.notifications import SeverityLevel
 from core.agents.registry import known_agents, resume_command
 from core.errors import NooscopeError
 from core.events import Event
-from core.hooks.connection import process_line
+from core.hooks.link import process_line
 from core.live import tmux
 from core.live.hook_signs import claude_sessions
-from core.store.labels import Labels
+from core.store.bookmarks import Labels
 from core.timeline.own_labels import label_session, save_label
 from tui.widgets.common.dialog import ConfirmScreen
 

@@ -23,7 +23,7 @@ from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft, Editing, value_text
 from core.settings.layers import tunables
-from core.store.labels import Label, Labels
+from core.store.bookmarks import Label, Labels
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
 from core.timeline.firings import judged_labels, missed_label
 from core.timeline.timeline import Timeline

@@ -13,7 +13,7 @@ from textual.reactive import var
 from textual.worker import get_current_worker
 
 from core.settings.layers import tunables
-from core.store.labels import Label
+from core.store.bookmarks import Label
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult

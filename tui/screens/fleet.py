@@ -19,7 +19,7 @@ from core.live.status import Limits
 from core.logs.discovery import NO_SESSIONS
 from core.report.sums import Budget
 from core.settings import Settings
-from core.store.labels import Labels
+from core.store.bookmarks import Labels
 from core.timeline.own_labels import events_at
 from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession, SessionsSeen
 from tui.keys import PERMIT_KEYS, bind

@@ -25,8 +25,7 @@ from core.report.formatting import count, plain
 from core.report.log_tree import LogTree, SessionName, agent_folders
 from core.report.search import Hit, fill_index, search
 from core.settings import Settings
-from core.store.reading_cache import reading_cache
-from core.store.word_index import Narrowed, WordIndex
+from core.store.reading_cache import Narrowed, WordIndex, reading_cache
 from tui.draw.line import fit
 from tui.feed.messages import Latest, OpenSession
 from tui.keys import bind

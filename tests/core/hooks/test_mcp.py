@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.hooks.mcp import TOOLS, serve
+from core.hooks.link import TOOLS, serve
 
 STATE = {"known": True, "status": "looping", "why": "npm failed", "axis": "frustration", "budget": 0.5}
 

@@ -17,8 +17,7 @@ from core.live.source import Followed
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from core.store.carry_over import CarryOverStore
-from core.store.project_history import AffectLeft, AffectStore
+from core.store.carry_over import AffectLeft, AffectStore, CarryOverStore
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines

@@ -13,7 +13,7 @@ from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.store.project_history import LearnedStore, PersonaStore, PriorStore
+from core.store.carry_over import LearnedStore, PersonaStore, PriorStore
 from core.timeline.initial_state import InitialState
 
 MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.hooks.mcp import serve
+from core.hooks.link import serve
 from core.report.history import LONGEST, TOOLS, SessionHistory
 from core.settings import Settings
 from tests.core.report.test_changes import ClaudeLog

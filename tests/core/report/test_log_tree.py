@@ -113,7 +113,7 @@ def test_what_is_kept_stays_below_its_limit(tmp_path: Path, size: int, kept: int
 def test_another_version_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ReadingCache(tmp_path / "c.db", 1_000_000)
     cache.save({"a": b"1"})
-    monkeypatch.setattr("core.store.reading_cache.VERSION", 99)
+    monkeypatch.setattr("core.store.reading_cache.READINGS_VERSION", 99)
     assert ReadingCache(tmp_path / "c.db", 1_000_000).load("a") == {}
 
 

@@ -11,7 +11,7 @@ from core.errors import StoreError, UsageError
 from core.report.log_tree import LogTree
 from core.report.search import Hit, fill_index, fts_query, search, snippet
 from core.settings import Settings
-from core.store.word_index import Narrowed, WordIndex
+from core.store.reading_cache import Narrowed, WordIndex
 from tests.core.logs import log_lines as logs
 
 SECRET = "sk-" + "ant-api03-" + "Qx7" * 12

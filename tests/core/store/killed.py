@@ -20,13 +20,11 @@ from core.engine.receptor.persona import session_prior
 from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings
-from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
-from core.store.carry_over import CarryOverStore
+from core.store.bookmarks import Bookmark, Bookmarks, Label, Labels, TrailStore
+from core.store.carry_over import AffectLeft, AffectStore, CarryOverStore, LearnedStore, PersonaStore, PriorStore
 from core.store.episodes import EpisodeStore
-from core.store.labels import Label, Labels
 from core.store.model_spend import SpendStore
 from core.store.profiles import ProfileFiles
-from core.store.project_history import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import Cache

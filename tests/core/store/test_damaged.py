@@ -10,7 +10,7 @@ from bench.workload import session
 from core.engine.society import Society
 from core.live.carry_over import CarryOver
 from core.settings import Settings
-from core.store.project_history import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore
+from core.store.carry_over import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore
 
 GARBAGE = [b"", b"\x00\xff\x9b31m", b'[{"session":', b"{}1"]
 LEFT = AffectLeft("s", "claude-code", 10.0, (0.1,) * 7)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.labels import Label, Labels, Score, Verdict, export_labels, score
+from core.store.bookmarks import Bookmark, Bookmarks, Label, Labels, Score, Verdict, export_labels, score
 
 
 def label(place: int, verdict: Verdict = "right", name: str = "frustration_spike", at: float = 0.0) -> Label:

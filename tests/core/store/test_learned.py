@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.response.learned import NOTHING_LEARNED
 from core.settings.response import LearningSettings
-from core.store.project_history import LearnedStore
+from core.store.carry_over import LearnedStore
 
 FIGURES = LearningSettings()
 

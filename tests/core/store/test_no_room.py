@@ -14,14 +14,13 @@ from core.errors import NooscopeError, StoreError
 from core.events import Prompt
 from core.extras.telemetry.intake import Inbox, TelemetryEvent
 from core.hooks.agents import HOOKS
-from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer
+from core.hooks.link import IntakeFolder
 from core.settings import Settings
 from core.store import atomic
-from core.store.bookmarks import Bookmark, Bookmarks, TrailStore
+from core.store.bookmarks import Bookmark, Bookmarks, Label, Labels, TrailStore
 from core.store.compensation import Chain, ChainEntry, Journal
 from core.store.journals import PermitEntry, PermitJournal, Said, SaidStore
-from core.store.labels import Label, Labels
 from core.store.profiles import ProfileFiles
 from core.timeline.checkpoints import Checkpoints, checkpoint_of
 from tests.no_room import room

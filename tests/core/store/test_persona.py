@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from core.engine.receptor.persona import Encounter
-from core.store.project_history import PersonaStore
+from core.store.carry_over import PersonaStore
 from tests.core.engine.receptor.test_persona import persona
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.affect import BUILT_IN
 from core.errors import PolicyError
-from core.store.rules import last_policy, read_policy
+from core.store.profiles import last_policy, read_policy
 
 GOOD = 'name = "strict"\n'
 

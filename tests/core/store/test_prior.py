@@ -11,7 +11,7 @@ from core.engine.percept import AXES
 from core.engine.receptor.persona import AmbientPrior, Prior
 from core.errors import StoreError
 from core.settings.response import PriorSettings
-from core.store.project_history import PriorStore
+from core.store.carry_over import PriorStore
 
 FIGURES = PriorSettings()
 

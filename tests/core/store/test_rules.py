@@ -12,7 +12,7 @@ from core.engine.percept import Signal
 from core.engine.response.rules import MOST, RuleSet, add_rules, built_in
 from core.engine.response.scoring import Scorer
 from core.settings.response import ScoringSettings
-from core.store.rules import RuleFiles, project_file
+from core.store.profiles import RuleFiles, project_file
 
 
 def write(path: Path, **method: Any) -> Path:

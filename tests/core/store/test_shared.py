@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.carry_over import AffectLeft, AffectStore
 from core.store.model_spend import SpendStore
-from core.store.project_history import AffectLeft, AffectStore
 
 PROCESSES, WRITES = 4, 8
 

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.store.bookmarks import Bookmarks
-from core.store.carry_over import CarryOverStore
-from core.store.labels import Labels
-from core.store.project_history import LearnedStore, PriorStore
+from core.store.bookmarks import Bookmarks, Labels
+from core.store.carry_over import CarryOverStore, LearnedStore, PriorStore
 
 ROOT = Path(__file__).resolve().parents[3]
 TIMES = 25

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store.reading_cache import ReadingCache
-from core.store.word_index import IndexedLog, Narrowed, WordIndex, WordPlace
+from core.store.reading_cache import IndexedLog, Narrowed, ReadingCache, WordIndex, WordPlace
 
 LOG = IndexedLog("a", "a", "s", "agent", "", "", "a", "", 0, 1, None, 0.0)
 

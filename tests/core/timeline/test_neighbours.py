@@ -15,8 +15,7 @@ from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
 from core.live.source import changed_files
 from core.settings import Settings
-from core.store.carry_over import KeptStart, Later
-from core.store.project_history import AffectLeft, AffectStore
+from core.store.carry_over import AffectLeft, AffectStore, KeptStart, Later
 from core.timeline.initial_state import InitialState
 from core.timeline.rerun import rerun_with
 from core.timeline.run_inputs import pack_change, pack_start, unpack_inputs

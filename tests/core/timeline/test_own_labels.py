@@ -13,7 +13,7 @@ from core.events import Event, Prompt, ToolUse
 from core.folders import learned_settings_file
 from core.settings import Settings
 from core.settings.layers import read_file, resolve
-from core.store.labels import Labels, SessionLabel
+from core.store.bookmarks import Labels, SessionLabel
 from core.timeline.own_labels import FEWEST, events_at, label_session, learn, save_label
 
 NEVER: dict[str, int] = dict.fromkeys(DETECTORS, 1)
@@ -93,7 +93,7 @@ def test_what_was_learned_is_a_settings_file_and_goes_with_the_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOOSCOPE_CONFIG", str(tmp_path / "settings.toml"))
-    monkeypatch.setattr("core.store.labels.bookmarks_folder", lambda: tmp_path / "labels")
+    monkeypatch.setattr("core.store.bookmarks.bookmarks_folder", lambda: tmp_path / "labels")
     monkeypatch.setattr("core.store.bookmarks.bookmarks_folder", lambda: tmp_path / "labels")
     for number in range(24):
         save_label(Labels(f"s{number}"), session(number % 2 == 0, 0 if number % 2 == 0 else 30))

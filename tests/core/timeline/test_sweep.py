@@ -16,7 +16,7 @@ from core.errors import NooscopeError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
-from core.store.labels import Label
+from core.store.bookmarks import Label
 from core.timeline.firings import FIRINGS, Difference, compare, key_of
 from core.timeline.rerun import ReceptorRerun, Rerun, rerun_with, with_edits
 from core.timeline.sweep import Sweep, grid, join_sweeps, parse_sweep, spread, sweep_recording, usual_grid

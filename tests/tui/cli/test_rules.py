@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.settings.response import LearningSettings
-from core.store.project_history import LearnedStore
+from core.store.carry_over import LearnedStore
 from tui.cli import main
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.claude import write_log
-from core.store.labels import Label, Labels
+from core.store.bookmarks import Label, Labels
 from tests.core.timeline.test_sweep import Listener
 from tests.tui.tuning_app import Stage
 from tui.cli import main

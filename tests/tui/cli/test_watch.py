@@ -20,7 +20,7 @@ from core.agents.open_events import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.follow import events_behind
 from core.settings import Settings
-from core.store.project_history import LearnedStore, PriorStore
+from core.store.carry_over import LearnedStore, PriorStore
 from tests.core.logs.log_lines import call, gemini, prompt
 from tests.tui.fleet_sessions import Log
 from tui.cli import main

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from bench.workload import session
 from core.events import Event
 from core.settings.layers import value_of
-from core.store.labels import Labels
+from core.store.bookmarks import Labels
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from core.errors import StoreError
-from core.store.word_index import WordIndex
+from core.store.reading_cache import WordIndex
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp

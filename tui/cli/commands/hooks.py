@@ -10,7 +10,7 @@ from tui.cli.launch import own_installer
 from tui.cli.options import CliCommand, seconds_argument
 
 if TYPE_CHECKING:
-    from core.hooks.agent_replies import HookMode
+    from core.hooks.agents import HookMode
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _status(project: Path | None, agents: list[str]) -> int:
     from core.hooks.agents import HOOKS
-    from core.hooks.connection import call, default_place
+    from core.hooks.link import call, default_place
 
     installer, damaged = own_installer(), False
     for name in agents:

@@ -32,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.part == "check":
         return _check(args.file)
-    from core.store.project_history import LearnedStore
+    from core.store.carry_over import LearnedStore
 
     store = LearnedStore()
     if args.reset_learned:
@@ -62,7 +62,7 @@ def rules_from(args: argparse.Namespace) -> RuleSet:
 def _check(path: Path) -> int:
     from core.engine.response import add_rules, built_in
     from core.errors import PolicyError
-    from core.store.rules import read_rules
+    from core.store.profiles import read_rules
 
     content = read_rules(path)
     if content is None:
@@ -98,7 +98,7 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     if learned.stretches:
         print(f"Learned from {learned.stretches} stretches of work: {moved or 'nothing moved yet'}.")
     else:
-        from core.store.rules import USER_RULES
+        from core.store.profiles import USER_RULES
 
         own = user_settings_file().with_name(USER_RULES)
         print(f"Nothing learned yet. Your own rules go into {own},")

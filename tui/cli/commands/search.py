@@ -45,7 +45,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.store.word_index import WordIndex
+    from core.store.reading_cache import WordIndex
 
     index = WordIndex()
     if args.forget:
@@ -55,8 +55,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.answers import checked_paths
     from core.report.log_tree import LogTree, agent_folders
     from core.report.search import fill_index, fts_query, search
-    from core.store.reading_cache import reading_cache
-    from core.store.word_index import Narrowed
+    from core.store.reading_cache import Narrowed, reading_cache
 
     fts_query(args.words)
     settings = settings_from(argparse.Namespace(assignments=args.assignments, project=None)).settings

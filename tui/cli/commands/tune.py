@@ -272,7 +272,7 @@ def _add_labels_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_labels(args: argparse.Namespace) -> int:
     from core.errors import UsageError
-    from core.store.labels import export_labels
+    from core.store.bookmarks import export_labels
 
     if args.path is None:
         data, notices = export_labels()
@@ -283,7 +283,7 @@ def _run_labels(args: argparse.Namespace) -> int:
     if args.verdict is None:
         raise UsageError(f"say how {args.path} went: good, bad, or none to withdraw a label")
     from core.logs.session import read_session
-    from core.store.labels import Labels
+    from core.store.bookmarks import Labels
     from core.timeline.own_labels import label_session, save_label
     from tui.cli.recordings import no_events, one_session
 
