@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.models import retried_turn
+from core.agents.models import CALLING, ENDED, retried_turn
 from core.agents.reader import STEP, TranscriptReader, read_result, sidecar
 from core.agents.tables import known_words
 from core.agents.values import amount, beyond, code, items, table, text, whole_number, without_cached, words
@@ -89,14 +89,13 @@ class AcpReader(TranscriptReader):
             self._response(record, number, message)
 
     def _open(self, params: dict[str, Any]) -> None:
-        folder = text(params.get("cwd"))
-        self.begin(self.now, text(params.get("sessionId")), project=folder, model=self.model)
+        self.begin(params.get("sessionId"), project=params.get("cwd"), model=self.model)
 
     def _request(self, method: str, number: str, params: dict[str, Any]) -> None:
         self._release_prompt()
         if method == "session/prompt":
             self._close()
-            self.add(self.prompt(self.now, words(params.get("prompt"))))
+            self.add(self.prompt(words(params.get("prompt"))))
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
             options = {
@@ -107,7 +106,7 @@ class AcpReader(TranscriptReader):
             self._tool({"sessionUpdate": "tool_call_update", **call})
         elif method == "session/cancel":
             self._close()
-            self.add(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
     def _response(self, record: dict[str, Any], number: str, message: dict[str, Any]) -> None:
         asker = {"agent": "client", "client": "agent"}.get(text(record.get("from")), "")
@@ -124,7 +123,7 @@ class AcpReader(TranscriptReader):
         elif method == "session/prompt":
             self._turn_over(text(result.get("stopReason")), table(result.get("usage")))
             if "error" in message:
-                self.answer(self.now, "", message=f"error-{self._line}", stop="error", cost=0.0)
+                self.answer("", message=f"error-{self._line}", stop="error", cost=0.0)
 
     def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))
@@ -141,7 +140,7 @@ class AcpReader(TranscriptReader):
             cost = table(update.get("cost"))
             self._cost = (amount(cost.get("amount")) if cost.get("currency") == "USD" else None) or self._cost
         elif kind == "compaction_update" and update.get("status") == "completed":
-            self.add(self.compaction(self.now))
+            self.add(self.compaction())
         elif kind == "state_update" and update.get("state") == "idle":
             self._turn_over("end_turn", {})
         elif kind in ("plan", "plan_update"):
@@ -157,10 +156,9 @@ class AcpReader(TranscriptReader):
             self._close()
             self._asked_text, self._asked_id = "", message
         self._asked_text += chunk
-        at, where = (
-            (self.now, self.here()) if self._asked is None else (self._asked.at, self._joined(self._asked.where))
-        )
-        self._asked = self.prompt(at, self._asked_text, where)
+        first = self._asked
+        at, where = (self.now, None) if first is None else (first.at, self._joined(first.where))
+        self._asked = self.prompt(self._asked_text, at=at, where=where)
 
     def _release_prompt(self) -> None:
         """Add the prompt that is complete."""
@@ -178,16 +176,12 @@ class AcpReader(TranscriptReader):
             self._said_at = None
         self._answer_text += chunk
         self._said_at = self._joined(self._said_at)
-        turn = self._turn(self._answer_text, message=f"answer-{self._answers}")
-        self.usage.update(turn)
+        self.usage.update(self._turn(self._answer_text, message=f"answer-{self._answers}"))
 
     def _turn(self, answer_text: str, **facts: Any) -> Turn:
-        turn = self.turn(self.now, answer_text, said_at=self._said_at, **facts)
+        turn = self.turn(answer_text, said_at=self._said_at, **facts)
         used, size = self._context
-        if not used:
-            return turn
-        window = size or turn.context_window
-        return structs.replace(turn, context_tokens=used, context_window=window)
+        return structs.replace(turn, context_tokens=used, context_window=size or turn.context_window) if used else turn
 
     def _close(self) -> None:
         """The answer that is open is over."""
@@ -215,7 +209,7 @@ class AcpReader(TranscriptReader):
             turn = structs.replace(turn, cost=None)
         self.add(turn)
         if stop == "cancelled":
-            self.add(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
             self.add(*self.calls.give_up())
             self._open_calls.clear()
 
@@ -224,9 +218,7 @@ class AcpReader(TranscriptReader):
         entries = items(update.get("entries")) or items(table(update.get("plan")).get("entries"))
         if str(entries) != self._plan:
             self._plan = str(entries)
-            arguments, result = {"todos": entries}, Result(empty=False)
-            where = self.here()
-            self.add(self.whole_call(f"plan-{self._line}", "plan", arguments, self.now, result, where))
+            self.add(self.whole_call(f"plan-{self._line}", "plan", {"todos": entries}, Result(empty=False)))
 
     def _tool(self, update: dict[str, Any]) -> None:
         name = text(update.get("toolCallId"))
@@ -243,14 +235,14 @@ class AcpReader(TranscriptReader):
         call_facts.update(facts)
         tool, arguments = self._tool_and_arguments(call_facts, update)
         if fresh:
-            if not self.call(name, tool, arguments, self.now):
+            if not self.call(name, tool, arguments):
                 del self._open_calls[name]
                 return
         elif facts.keys() & {"rawInput", "name", "kind", "title", "locations"}:
             self.calls.amend(name, self.kit.normalizer.sort(self.name, tool, arguments), tool)
         if status in _FINAL:
             del self._open_calls[name]
-            self.result(name, self.now, self._call_result(name, status, call_facts))
+            self.result(name, self._call_result(name, status, call_facts))
 
     def _tool_and_arguments(self, call_facts: dict[str, Any], update: dict[str, Any]) -> tuple[str, Any]:
         """Return a call's tool and arguments, if necessary from its kind, title and places."""
@@ -269,12 +261,8 @@ class AcpReader(TranscriptReader):
         exited = code(inner.get("exit_code", inner.get("exitCode")))
         output = words(call_facts.get("content")) or words(call_facts.get("rawOutput"))
         late = inner.get("timed_out") is True or bool(inner.get("signal"))
-        return Result(
-            text=output,
-            error=status == "failed" or late,
-            exit_code=exited,
-            rejected=name in self._refused or status == "cancelled",
-        )
+        refused = name in self._refused or status == "cancelled"
+        return Result(output, error=status == "failed" or late, exit_code=exited, rejected=refused)
 
 
 def is_message(entry: dict[str, Any]) -> bool:
@@ -325,18 +313,15 @@ class GrokReader(AcpReader):
         facts = sidecar(self.here().file, "summary.json")
         info = table(facts.get("info"))
         self.model = text(facts.get("current_model_id")) or self.model
-        began = seconds(facts.get("created_at"))
-        self.now = self.now or began or 0.0
-        self.begin(
-            self.now,
-            text(info.get("id")) or text(params.get("sessionId")),
-            project=text(info.get("cwd")),
-            branch=text(facts.get("head_branch")),
-            parent=text(facts.get("parent_session_id")),
-            model=self.model,
-            synthetic_time=not timed,
-            untold=() if timed else ("times", "tokens", "cost"),
-        )
+        self.now = self.now or seconds(facts.get("created_at")) or 0.0
+        place = {
+            "project": info.get("cwd"),
+            "branch": facts.get("head_branch"),
+            "parent": facts.get("parent_session_id"),
+        }
+        untold = () if timed else ("times", "tokens", "cost")
+        name = text(info.get("id")) or params.get("sessionId")
+        self.begin(name, model=self.model, synthetic_time=not timed, untold=untold, **place)
 
     def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))
@@ -349,27 +334,21 @@ class GrokReader(AcpReader):
             case "subagent_spawned":
                 child = text(update.get("child_session_id")) or text(update.get("subagent_id"))
                 self._children[text(update.get("subagent_id"))] = child
-                self.child_started(child, self.now, text(update.get("subagent_type")))
+                self.child_started(child, text(update.get("subagent_type")))
             case "subagent_finished":
                 name = text(update.get("subagent_id"))
-                self.child_ended(
-                    self._children.pop(name, name),
-                    self.now,
-                    well=not update.get("error") and update.get("status") != "failed",
-                    tokens=whole_number(update.get("tokens_used")),
-                    tool_uses=whole_number(update.get("tool_calls")),
-                )
+                tokens, uses = whole_number(update.get("tokens_used")), whole_number(update.get("tool_calls"))
+                well = not update.get("error") and update.get("status") != "failed"
+                self.child_ended(self._children.pop(name, name), well=well, tokens=tokens, tool_uses=uses)
             case "auto_compact_completed":
-                before, after = (whole_number(update.get(f"tokens_{end}")) for end in ("before", "after"))
-                where = self.here()
-                self.add(self.compaction(self.now, where, trigger="auto", tokens_before=before, tokens_after=after))
+                before, after = update.get("tokens_before"), update.get("tokens_after")
+                self.add(self.compaction(trigger="auto", before=before, after=after))
             case "retry_state":
                 self.add(retried_turn(self.now, self.agent, self.here()))
             case "model_changed":
                 self.model = text(update.get("model_id")) or text(update.get("model")) or self.model
             case "task_backgrounded":
-                name = text(update.get("tool_call_id"))
-                self.result(name, self.now, Result(running=True))
+                self.result(text(update.get("tool_call_id")), Result(running=True))
             case _:
                 super()._update(update)
 
@@ -381,24 +360,23 @@ class GrokReader(AcpReader):
         self.check_kind(text(line.get("type")))
         match line.get("type"):
             case "user" if not line.get("synthetic_reason") or line["synthetic_reason"] == "interjection":
-                self.add(self.prompt(self.now, words(line.get("content"))))
+                self.add(self.prompt(words(line.get("content"))))
             case "assistant":
                 calls = self.objects(line.get("tool_calls"), "tool_calls")
-                stop = "tool_use" if calls else "end_turn"
+                stop, name = CALLING if calls else ENDED, f"line-{self._line}"
                 model = text(line.get("model_id")) or self.model
-                name = f"line-{self._line}"
-                self.answer(self.now, words(line.get("content")), message=name, model=model, stop=stop)
+                self.answer(words(line.get("content")), message=name, model=model, stop=stop)
                 self.function_calls(calls, name)
             case "tool_result":
                 result = read_result(line.get("content"), guess=True)
-                self.result(text(line.get("tool_call_id")), self.now, result, timed=False)
+                self.result(text(line.get("tool_call_id")), result, timed=False)
             case "backend_tool_call":
                 kind = table(line.get("kind"))
                 failed = kind.get("status") in ("failed", "error")
                 arguments, tool = table(kind.get("action")), text(kind.get("tool_type"))
                 name = text(kind.get("id")) or f"line-{self._line}"
                 result = Result(error=failed, empty=None if failed else False)
-                self.add(self.whole_call(name, tool, arguments, self.now, result))
+                self.add(self.whole_call(name, tool, arguments, result))
 
 
 def _grok_updates(sample: Sample) -> int:

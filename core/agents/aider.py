@@ -238,7 +238,7 @@ class AiderReader(TranscriptReader):
             end = SessionEnd(at=at, agent=self.agent, where=gathered.where, reason="exit")
             return [] if self._idle else [end]
         asks = is_request(gathered.text) and not repeats(gathered.text, self._passed_on)
-        return [self.prompt(at, gathered.text, gathered.where)] if asks else []
+        return [self.prompt(gathered.text, at=at, where=gathered.where)] if asks else []
 
     def _take_prompt(self, *, heading: bool = False) -> None:
         """Take what was typed as such, or a heading for the words of the model that it is."""
@@ -275,7 +275,7 @@ class AiderReader(TranscriptReader):
         self._stage, self._refused, self._idle = "rests", False, True
         name = started_at.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
-        self.begin(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True)
+        self.begin(name if again == 1 else f"{name}-{again}", synthetic_time=True)
 
     def _program(self, line: str) -> None:
         """Read a line that the program printed."""
@@ -323,7 +323,7 @@ class AiderReader(TranscriptReader):
             end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
             self.add(None if self._idle and not self.out else end)
         elif stage == "answers" and line.startswith(STOPPED):
-            self.add(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
         elif stage != "rests" and not line.startswith(STOPPED):
             self.add(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=ENDED))
 
@@ -343,7 +343,7 @@ class AiderReader(TranscriptReader):
     def _deed(self, tool: str, arguments: dict[str, str], result: Result) -> None:
         self._end_answer()
         self.now += STEP
-        self.add(self.whole_call(f"byte-{self._place.offset}", tool, arguments, self.now, result))
+        self.add(self.whole_call(f"byte-{self._place.offset}", tool, arguments, result))
 
     def _count(self, match: re.Match[str]) -> None:
         self.now += STEP
@@ -355,9 +355,9 @@ class AiderReader(TranscriptReader):
     def _answer(self, at: float, where: Where, **facts: Any) -> Turn:
         gathered = self._spoken
         return self.turn(
-            at,
             unthought(gathered.text),
-            where,
+            at=at,
+            where=where,
             message=f"byte-{where.offset}",
             model=self._model,
             said_at=gathered.where if gathered else None,

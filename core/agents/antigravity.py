@@ -66,67 +66,56 @@ class AntigravityReader(TranscriptReader):
         kind = text(step.get("type"))
         if not kind:
             return
-        at = self.moment(step.get("created_at"))
+        self.moment(step.get("created_at"))
         content = text(step.get("content"))
         if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
             self._model = chosen[1].strip()
         if not self.begun:
-            self.begin(at, antigravity_conversation(Path(self.here().file)), model=self._model)
+            self.begin(antigravity_conversation(Path(self.here().file)), model=self._model)
         if kind == "USER_INPUT":
             request = _REQUEST.search(content)
-            self.add(self.prompt(at, request[1] if request else content))
+            self.add(self.prompt(request[1] if request else content))
         elif kind == "PLANNER_RESPONSE":
-            self._answer(at, step)
+            self._answer(step)
         elif kind == "CHECKPOINT":
-            self.add(self.compaction(at, trigger="auto"))
+            self.add(self.compaction(trigger="auto"))
         elif step.get("source") == "MODEL":
-            self._result(at, kind, step)
+            self._result(kind, step)
         else:
             self.check_kind(kind)
 
-    def _answer(self, at: float, step: dict[str, Any]) -> None:
+    def _answer(self, step: dict[str, Any]) -> None:
         message = f"line-{self._line}"
-        answer_text = text(step.get("content"))
-        model, where = self._model, self.here()
-        self.add(self.turn(at, answer_text, where, message=message, model=model))
+        self.add(self.turn(text(step.get("content")), message=message, model=self._model))
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
-            self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())
+            self.calls.begin(name, tool, _opened(call.get("args")), self.now, self.agent, self.here())
             self._waiting.append((name, tool))
-            self.delegates(name, tool, at)
+            self.delegates(name, tool)
 
-    def _result(self, at: float, kind: str, step: dict[str, Any]) -> None:
+    def _result(self, kind: str, step: dict[str, Any]) -> None:
         status = text(step.get("status"))
         if status == "RUNNING":
             return
         output = text(step.get("content"))
         exited = _EXIT.search(output[:_HEAD])
         code = int(exited[1]) if exited else 0 if output.startswith(_COMPLETED) else None
-        result = Result(
-            text=output, error=status == "ERROR", exit_code=code, rejected=status in ("CANCELED", "CANCELLED")
-        )
+        stopped = status in ("CANCELED", "CANCELLED")
+        result = Result(output, error=status == "ERROR", exit_code=code, rejected=stopped)
         tools = _STEPS.get(kind, ())
         name = next((name for name, tool in self._waiting if tool in tools), "")
         if not name and self._waiting:
             name = self._waiting[0][0]
         if not name:
-            self._lone_result(at, tools, result)
+            if tools:  # The call is missing from the log, and so are its arguments.
+                self.add(self.whole_call(f"line-{self._line}", tools[0], {}, result))
+            else:
+                self.note("result without a call")
             return
         self._waiting = [pair for pair in self._waiting if pair[0] != name]
-        use = self.calls.end(name, at, result, self.here(), line=self._line)
-        if use is None:
-            return
-        self.add(use)
-        if use.action == "delegation":
+        use = self.result(name, result)
+        if use is not None and use.action == "delegation":
             self.add(agent_report(use, use.id))
-
-    def _lone_result(self, at: float, tools: tuple[str, ...], result: Result) -> None:
-        """Add a result whose call is missing from the log, with unknown arguments."""
-        if not tools:
-            self.note("result without a call")
-            return
-        name = f"line-{self._line}"
-        self.add(self.whole_call(name, tools[0], {}, at, result))
 
 
 def _opened(arguments: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, TranscriptReader, left_untold, read_result
+from core.agents.reader import TranscriptReader, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
 from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, SessionEnd, ToolUse
 from core.logs.decoding import seconds
@@ -57,31 +57,25 @@ class AtifReader(TranscriptReader):
         metrics = [table(step.get("metrics")) for step in steps]
         name = text(document.get("session_id")) or text(document.get("trajectory_id"))
         began = seconds(extra.get("started"))
-        self.begin(
-            self.now if began is None else began,
-            name,
-            project=text(extra.get("cwd")),
-            branch=text(extra.get("branch")),
-            version=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip(),
-            model=self.model,
-            synthetic_time=not times,
-            untold=left_untold(
-                cost="cost" not in self.untold,
-                times=times,
-                tokens=any(metrics) or document.get("final_metrics"),
-                model=self.model or any(text(step.get("model_name")) for step in steps),
-            ),
+        facts: dict[str, Any] = {"project": extra.get("cwd"), "branch": extra.get("branch"), "model": self.model}
+        version = f"{text(agent.get('name'))} {text(agent.get('version'))}".strip()
+        untold = left_untold(
+            cost="cost" not in self.untold,
+            times=times,
+            tokens=any(metrics) or document.get("final_metrics"),
+            model=self.model or any(text(step.get("model_name")) for step in steps),
         )
+        self.begin(name, at=began, version=version, synthetic_time=not times, untold=untold, **facts)
         self._embed(document, base)
         self._steps(document)
+        self.enter()
         for key in list(self._embedded):
             self._child({"trajectory_id": key})
         if not any(metrics):
             self._total(table(document.get("final_metrics")))
         self.add(*self.close_all())
         if rest := text(document.get("continued_trajectory_ref")):
-            reason = CONTINUES + redact_name(rest)
-            self.add(SessionEnd(at=self.now, where=self.here(base), reason=reason))
+            self.add(SessionEnd(at=self.now, where=self.here(base), reason=CONTINUES + redact_name(rest)))
 
     def _total(self, metrics: dict[str, Any]) -> None:
         counts = token_counts(metrics, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens")
@@ -94,39 +88,34 @@ class AtifReader(TranscriptReader):
         for place, step in self.placed(document.get("steps"), "steps"):
             if step.get("is_copied_context") is True:
                 continue
-            at = self._time(step)
-            if at is not None:
-                self.moment(at)
-            elif not self._timed and step.get("source") == "agent":
-                self.now += STEP
-            where = self.here(f"{self._base}/steps/{place}")
+            self.advance(self._time(step), timed=self._timed or step.get("source") != "agent")
+            self.enter(f"{self._base}/steps/{place}")
             self.check_parts(items(step.get("message")))
             match step.get("source"):
                 case "user":
                     if self.agent == MAIN:
-                        self.add(self.prompt(self.now, words(step.get("message")), where))
+                        self.add(self.prompt(words(step.get("message"))))
                 case "agent":
-                    self._answer(step, where)
+                    self._answer(step)
                 case "system":
-                    self._managed(step, where)
+                    self._managed(step)
                 case source:
                     self.skip(f"source/{source}")
-            self._results(step, where)
+            self._results(step)
 
-    def _managed(self, step: dict[str, Any], where: Any) -> None:
+    def _managed(self, step: dict[str, Any]) -> None:
         """Read a system step: a compaction, an interruption or a note."""
         extra = table(step.get("extra"))
         managed = table(extra.get("context_management"))
         if extra.get("interrupt") is True:
-            self.add(self.prompt(self.now, "", where, interrupt=True))
+            self.add(self.prompt("", interrupt=True))
         results = [table(one) for one in items(table(step.get("observation")).get("results"))]
         handed = any(one.get("subagent_trajectory_ref") for one in results) and not step.get("tool_calls")
         if managed.get("type") == "compaction" or handed:
-            facts = {name: whole_number(managed.get(name)) for name in ("tokens_before", "tokens_after")}
-            trigger = text(managed.get("trigger"))
-            self.add(self.compaction(self.now, where, trigger=trigger, **facts))
+            before, after = managed.get("tokens_before"), managed.get("tokens_after")
+            self.add(self.compaction(trigger=text(managed.get("trigger")), before=before, after=after))
 
-    def _answer(self, step: dict[str, Any], where: Any) -> None:
+    def _answer(self, step: dict[str, Any]) -> None:
         metrics, extra = table(step.get("metrics")), table(step.get("extra"))
         more = table(metrics.get("extra"))
         cached = whole_number(metrics.get("cached_tokens"))
@@ -135,10 +124,8 @@ class AtifReader(TranscriptReader):
         if step.get("llm_call_count") != 0:
             sent, answered, *_ = token_counts(metrics, "prompt_tokens", "completion_tokens")
             turn = self.turn(
-                self.now,
                 words(step.get("message")),
-                where,
-                message=f"{self.agent}/step-{step.get('step_id') or where.entry}",
+                message=f"{self.agent}/step-{step.get('step_id') or self.here().entry}",
                 model=text(extra.get("generation_model")) or text(step.get("model_name")) or self.model,
                 tokens=without_cached(sent, answered, cached, written),
                 cost=amount(metrics.get("cost_usd")),
@@ -148,28 +135,24 @@ class AtifReader(TranscriptReader):
                 turn = structs.replace(turn, cost=None if more["cost_usd"] is None else 0.0)
             self.add(self.usage.deduplicate(turn))
         for place, call in enumerate(calls):
-            name = text(call.get("tool_call_id")) or f"{where.entry}/{place}"
-            began = seconds(table(call.get("extra")).get("timestamp"))
-            at = self.now if began is None else began
-            self.call(name, text(call.get("function_name")), call.get("arguments"), at, where)
+            name = text(call.get("tool_call_id")) or f"{self.here().entry}/{place}"
+            at = self.time_of(table(call.get("extra")).get("timestamp"))
+            self.call(name, text(call.get("function_name")), call.get("arguments"), at=at)
             action, kind = table(call.get("extra")).get("action"), self.calls.kind(name)
             if kind is not None and action in ACTIONS:
                 self.calls.amend(name, kind._replace(action=action))
 
-    def _results(self, step: dict[str, Any], where: Any) -> None:
+    def _results(self, step: dict[str, Any]) -> None:
         """Results name their call, or come in the order of the calls."""
         results = self.objects(table(step.get("observation")).get("results"), "results")
         is_named = any(text(one.get("source_call_id")) for one in results)
         calls = [text(table(one).get("tool_call_id")) for one in ([] if is_named else items(step.get("tool_calls")))]
-        at = self.now
         for place, one in enumerate(results):
             name = text(one.get("source_call_id")) or (calls[place] if place < len(calls) else "")
             extra = table(one.get("extra"))
             if name:
-                ended = seconds(extra.get("timestamp"))
-                use = self.calls.end(
-                    name, at if ended is None else ended, _result(one.get("content"), extra), where, line=self._line
-                )
+                at, result = self.time_of(extra.get("timestamp")), _result(one.get("content"), extra)
+                use = self.calls.end(name, at, result, self.here(), line=self._line)
                 self._add(use, text(extra.get("outcome")), timed="duration_sec" in extra)
             if step.get("source") == "agent":
                 for ref in map(table, items(one.get("subagent_trajectory_ref"))):
@@ -188,25 +171,25 @@ class AtifReader(TranscriptReader):
         times = [self._time(table(one)) for one in items(child.get("steps"))]
         first = [at for at in (seconds(extra.get("started")), *times) if at is not None]
         begin = first[0] if first else self.now
-        before = self.now, self.agent, self.model, self._base
+        before = self.now, self.agent, self.model, self._base, self._place
+        self.enter()
         role = text(extra.get("role")) or text(table(child.get("agent")).get("name"))
-        self.child_started(key, begin, role)
+        self.child_started(key, role, at=begin)
         already = len(self.out)
         if child:
             self.agent, self._base, self.now = key, place, begin
             self.model = text(table(child.get("agent")).get("model_name")) or self.model
             self._embed(child, place)
             self._steps(child)
+            self.enter()
         last = seconds(extra.get("ended")) or max(self.now, before[0])
-        self.now, self.agent, self.model, self._base = before
-        status = text(extra.get("outcome"))
+        self.now, self.agent, self.model, self._base, place_before = before
         if not extra.get("started") or "ended" in extra:
             uses = sum(isinstance(one, ToolUse) and one.agent == key for one in self.out[already:])
-            facts = {
-                "tool_uses": whole_number(extra.get("tool_uses")) or uses,
-                "tokens": whole_number(extra.get("tokens")),
-            }
-            self.child_ended(key, last, well=status not in _FAILED, **facts)
+            uses, tokens = whole_number(extra.get("tool_uses")) or uses, whole_number(extra.get("tokens"))
+            well = text(extra.get("outcome")) not in _FAILED
+            self.child_ended(key, at=last, well=well, tool_uses=uses, tokens=tokens)
+        self._place = place_before
 
     def _embed(self, document: dict[str, Any], base: str) -> None:
         for place, child in self.placed(document.get("subagent_trajectories"), "subagent_trajectories"):
@@ -224,9 +207,9 @@ class DevinReader(AtifReader):
         at = seconds(step.get("timestamp"))
         return seconds(table(step.get("metadata")).get("created_at")) if at is None else at
 
-    def _answer(self, step: dict[str, Any], where: Any) -> None:
+    def _answer(self, step: dict[str, Any]) -> None:
         inner = table(step.get("metadata")).get("metrics")
-        super()._answer(step if "metrics" in step else {**step, "metrics": inner}, where)
+        super()._answer(step if "metrics" in step else {**step, "metrics": inner})
 
 
 def _key(reference: dict[str, Any]) -> str:

@@ -85,6 +85,12 @@ def exit_code(text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
+def cut_exit(output: str, pattern: re.Pattern[str], tail: int) -> tuple[str, int | None]:
+    """Return an output without the line at its end that names the exit code, and the code."""
+    match = pattern.search(output[-tail:])
+    return (output[: len(output) - len(match[0])], int(match[1])) if match else (output, None)
+
+
 GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NO_OUTPUT = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
 

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
-from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
+from core.agents.reader import LogClock, TranscriptReader, left_untold
 from core.agents.values import amount, chat_tokens, items, table, text, words
-from core.events import Matter, Where
+from core.events import Matter
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -53,8 +53,8 @@ class ChatReader(TranscriptReader):
             at = _time(value)
             if not self.begun:
                 self._timed = at is not None
-                self.begin(at or 0.0, self.session, synthetic_time=at is None)
-            self._message(value, at, self.here())
+                self.begin("", at=at or 0.0, synthetic_time=at is None)
+            self._message(value, at)
         else:
             self.note("neither a message nor a run")
 
@@ -73,15 +73,8 @@ class ChatReader(TranscriptReader):
         self._timed = bool(known_times)
         self._model = text(run.get("model"))
         self.now = known_times[0] if known_times else 0.0
-        start = self.start(
-            self.now,
-            name,
-            model=self._model,
-            project=text(run.get("cwd")),
-            synthetic_time=not known_times,
-            untold=_untold(messages, self._model, timed=self._timed),
-        )
-        self.add(start)
+        untold = _untold(messages, self._model, timed=self._timed)
+        self.begin(name, model=self._model, project=run.get("cwd"), synthetic_time=not known_times, untold=untold)
         turns = iter(times)
         for place, message in enumerate(messages):
             if not isinstance(message, dict):
@@ -91,91 +84,85 @@ class ChatReader(TranscriptReader):
             if message.get("role") == "assistant":
                 turn = next(turns, None)
                 at = turn if at is None else at
-            self._message(message, at, self.here(f"/messages/{place}"))
+            self.enter(f"/messages/{place}")
+            self._message(message, at)
+        self.enter()
         self.add(*self.close_all())
 
-    def _message(self, message: dict[str, Any], at: float | None, where: Where) -> None:
+    def _message(self, message: dict[str, Any], at: float | None) -> None:
         self._number += 1
         role = text(message.get("role"))
         self.check_parts(items(message.get("content")))
-        if at is not None:
-            self.moment(at)
-        elif not self._timed and role == "assistant":
-            self.now += STEP
+        self.advance(at, timed=self._timed or role != "assistant")
         if role == "assistant":
-            self._answer(message, where)
+            self._answer(message)
         elif role in ("tool", "function"):
             name = text(message.get("tool_call_id")) or text(message.get("name"))
-            self._end(name, text(message.get("name")), words(message.get("content")), at, where)
+            self._end(name, text(message.get("name")), words(message.get("content")), at)
         elif role == "user":
-            self._user_message(message, at, where)
+            self._user_message(message, at)
         else:
             self.check_kind(role)
 
-    def _answer(self, message: dict[str, Any], where: Where) -> None:
+    def _answer(self, message: dict[str, Any]) -> None:
         self.add(*self.calls.give_up())
         self._waiting.clear()
         usage = table(message.get("usage"))
-        tokens = chat_tokens(usage)
-        model, cost = text(message.get("model")) or self._model, amount(usage.get("cost"))
-        name = text(message.get("id"))
-        self.add(
-            self.turn(self.now, words(message.get("content")), where, tokens, message=name, model=model, cost=cost)
-        )
+        tokens, cost, name = chat_tokens(usage), amount(usage.get("cost")), text(message.get("id"))
+        model = text(message.get("model")) or self._model
+        self.add(self.turn(words(message.get("content")), tokens=tokens, message=name, model=model, cost=cost))
         for call in self.objects(message.get("tool_calls"), "tool_calls"):
             function = self.table(call.get("function"), "function") or call
-            self._begin(text(call.get("id")), text(function.get("name")), function.get("arguments"), where)
+            self._begin(text(call.get("id")), text(function.get("name")), function.get("arguments"))
         legacy = table(message.get("function_call"))
         if legacy:
-            self._begin("", text(legacy.get("name")), legacy.get("arguments"), where)
+            self._begin("", text(legacy.get("name")), legacy.get("arguments"))
         content = message.get("content")
         for part in items(content):
             if table(part).get("type") == "tool_use":
-                self._begin(text(part.get("id")), text(part.get("name")), part.get("input"), where)
+                self._begin(text(part.get("id")), text(part.get("name")), part.get("input"))
         if not message.get("tool_calls"):
             for tool, body in _CALLED.findall(words(content)):
                 arguments = {name: value.strip("\n") for name, value in _PARAMETER.findall(body)}
-                self._begin("", tool, arguments, where)
+                self._begin("", tool, arguments)
 
-    def _begin(self, name: str, tool: str, arguments: Any, where: Where) -> None:
-        if isinstance(arguments, str):
-            arguments = arguments.encode("utf-8", "surrogatepass")
+    def _begin(self, name: str, tool: str, arguments: Any) -> None:
         name = name or f"{self._number}/{len(self._waiting)}"
-        if self.calls.begin(name, tool, arguments, self.now, self.agent, where):
+        if self.call(name, tool, arguments):
             self._waiting[name] = tool
 
-    def _user_message(self, message: dict[str, Any], at: float | None, where: Where) -> None:
+    def _user_message(self, message: dict[str, Any], at: float | None) -> None:
         content = message.get("content")
         answers = [part for part in items(content) if table(part).get("type") == "tool_result"]
         for part in answers:
             output, failed = words(part.get("content")), part.get("is_error") is True
-            self._end(text(part.get("tool_use_id")), "", output, at, where, failed=failed)
+            self._end(text(part.get("tool_use_id")), "", output, at, failed=failed)
         prompt_text = words([part for part in items(content) if part not in answers] if answers else content)
         executed = _EXECUTED.match(prompt_text)
         if executed:
             tool = executed.group(1)
-            self._end(self._oldest(tool), tool, prompt_text[executed.end() :], at, where)
+            self._end(self._oldest(tool), tool, prompt_text[executed.end() :], at)
         elif _REFUSED.search(prompt_text[-200:]):
             match = _NAMED.search(prompt_text[:1000])
             tool = match.group(1) if match else "invalid"
-            self._end(self._oldest(tool), tool, prompt_text, at, where, failed=True)
+            self._end(self._oldest(tool), tool, prompt_text, at, failed=True)
         elif prompt_text or not answers:
-            self.add(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(prompt_text))
 
     def _oldest(self, tool: str) -> str:
         """The call an answer that names only its tool belongs to."""
         names = (name for name, waiting in self._waiting.items() if waiting == tool)
         return next(names, f"answer-{self._number}")
 
-    def _end(self, name: str, tool: str, output: str, at: float | None, where: Where, *, failed: bool = False) -> None:
+    def _end(self, name: str, tool: str, output: str, at: float | None, *, failed: bool = False) -> None:
         result = _result(output, failed)
         name = name if name in self._waiting else self._by_tool(name, tool)
         if self._waiting.pop(name, None) is not None:
-            self.result(name, self.now, result, where, timed=at is not None)
+            self.result(name, result, timed=at is not None)
         elif tool:
-            self.add(self.whole_call(name, tool, {}, self.now, result, where))
+            self.add(self.whole_call(name, tool, {}, result))
         else:
-            self.calls.end(name, self.now, result, where, line=self._line)
+            self.result(name, result)
 
     def _by_tool(self, name: str, tool: str) -> str:
         oldest = self._oldest(tool or name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from core.agents.models import joined_words
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import Compaction, Event, ToolUse, Where
+from core.events import Event, Where
 from core.logs.decoding import seconds
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
@@ -69,9 +69,8 @@ def message_times(messages: list[dict[str, Any]], panel: list[dict[str, Any]]) -
 class PanelMessages:
     """Reads a task that has only the panel's messages."""
 
-    def __init__(self, reader: ClineReader, here: Callable[[str], Where]) -> None:
+    def __init__(self, reader: ClineReader) -> None:
         self._reader = reader
-        self._here = here
         self._open = ""
         # Whether the open call is a command, of which the panel shows what it printed and no exit code.
         self._command = False
@@ -83,63 +82,52 @@ class PanelMessages:
         for number, (pointer, message) in enumerate(listed):
             if message.get("partial") is True:
                 continue
-            at = self._reader.moment(message.get("ts"))
-            where = self._here(pointer)
+            self._reader.moment(message.get("ts"))
+            self._reader.enter(pointer)
             kind = text(message.get("say")) or text(message.get("ask"))
             message_text = text(message.get("text"))
             if kind == "command_output":
                 self._said.append(message_text)
                 continue
-            self._over(at, where, kind, message_text)
+            self._over(kind, message_text)
             if kind == "api_req_started":
                 requests_left -= 1
                 message_text, place = _answer(listed, number + 1)
-                self._turn(at, message, where, message_text, self._here(place), last=not requests_left)
+                said_at = self._reader.enter(place)
+                self._reader.enter(pointer)
+                self._turn(message, message_text, said_at, last=not requests_left)
             elif number == 0 or kind in _PROMPTS:
-                self._reader.add(self._reader.prompt(at, message_text, where))
+                self._reader.add(self._reader.prompt(message_text))
             elif kind in _COMPACTED:
-                self._reader.add(Compaction(at=at, agent=self._reader.agent, where=where))
+                self._reader.add(self._reader.compaction())
             elif kind in _PANEL_TOOLS:
-                self._call(at, kind, message_text, where)
+                self._call(kind, message_text)
 
-    def _over(self, at: float, where: Where, kind: str, message_text: str) -> None:
+    def _over(self, kind: str, message_text: str) -> None:
         if not self._open:
             return
         failed = kind in _FAULTS or kind.endswith("ignore_error")
         output = message_text if failed else "\n".join(self._said)
         untold = self._command and not failed
         result = Result(text=output, error=failed, empty=None if output else False, running=untold)
-        use = self._reader.calls.end(self._open, at, result, where)
+        self._reader.end(self._open, result)
         self._open, self._said = "", []
-        if use is not None:
-            self._reader.end_use(use)
 
-    def _call(self, at: float, kind: str, message_text: str, where: Where) -> None:
+    def _call(self, kind: str, message_text: str) -> None:
         facts = table(decode(message_text)) if kind != "command" else {}
         tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
         arguments: Any = (
             {"command": message_text} if kind == "command" else {k: v for k, v in facts.items() if k != "tool"}
         )
-        name = f"shown-{at}-{where.entry}"
-        if self._reader.calls.begin(name, tool, arguments, at, self._reader.agent, where):
+        name = f"shown-{self._reader.now}-{self._reader.here().entry}"
+        if self._reader.start_call(name, tool, arguments):
             self._open, self._command, self._said = name, kind == "command", []
-            self._reader.delegate(name, tool, at, where)
 
-    def _turn(
-        self, at: float, message: dict[str, Any], where: Where, answer_text: str, said_at: Where, *, last: bool
-    ) -> None:
+    def _turn(self, message: dict[str, Any], answer_text: str, said_at: Where, *, last: bool) -> None:
         request = _request(message)
-        tokens = panel_tokens(request)
-        turn = self._reader.turn(
-            at,
-            answer_text,
-            where,
-            tokens,
-            message=f"shown-{at}",
-            model=text(request.get("model")),
-            cost=amount(request.get("cost")),
-            said_at=said_at,
-        )
+        tokens, cost, model = panel_tokens(request), amount(request.get("cost")), text(request.get("model"))
+        name = f"shown-{self._reader.now}"
+        turn = self._reader.turn(answer_text, tokens=tokens, message=name, model=model, cost=cost, said_at=said_at)
         self._reader.add(self._reader.usage.update(turn))
         if tokens.output_tokens or not last:
             self._reader.add(self._reader.usage.close(self._reader.agent))
@@ -348,19 +336,13 @@ class ClineReader(TranscriptReader):
         elif not self._read:
             self._read = True
             self._begin(first_time([one for _, one in listed]))
-            PanelMessages(self, self.here).read(listed)
+            PanelMessages(self).read(listed)
 
     def _begin(self, at: float | None, model: str = "", place: str = "") -> None:
         facts = self._facts
         name = text(facts.get("sessionId")) or (self.session if not self.begun else "")
-        self.begin(
-            at or 0.0,
-            name,
-            project=text(facts.get("workspace")) or text(facts.get("cwd")) or place,
-            model=model,
-            parent=text(facts.get("parentTaskId")),
-            synthetic_time=at is None,
-        )
+        project, parent = text(facts.get("workspace")) or text(facts.get("cwd")) or place, facts.get("parentTaskId")
+        self.begin(name, at=at or 0.0, project=project, model=model, parent=parent, synthetic_time=at is None)
 
     def _conversation(self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]]) -> None:
         self._read = True
@@ -377,61 +359,54 @@ class ClineReader(TranscriptReader):
                 self.now = max(self.moment(at), before)
             elif not known_times:
                 self.now += STEP
-            where = self.here(pointer)
+            self.enter(pointer)
             self.check_parts(items(message.get("content")))
             if message.get("role") == "assistant":
                 request = requests[answers] if answers < len(requests) else {}
                 answers += 1
-                self._answer(message, pointer, request, where)
+                self._answer(message, pointer, request)
             elif message.get("role") == "user":
-                self._user_entry(message, pointer, where)
+                self._user_entry(message, pointer)
 
     def _workplace(self, listed: list[tuple[str, dict[str, Any]]]) -> str:
         instructions = text(self._facts.get("system_prompt")) or words((listed[0][1] if listed else {}).get("content"))
         match = _FOLDER.search(instructions[:200_000])
         return match[1].strip().rstrip(")") if match else ""
 
-    def _answer(self, message: dict[str, Any], pointer: str, request: dict[str, Any], where: Where) -> None:
+    def _answer(self, message: dict[str, Any], pointer: str, request: dict[str, Any]) -> None:
         metrics = self.table(message.get("metrics"), "metrics")
-        self.answer(
-            self.now,
-            speech([message], agent=True),
-            where,
-            tokens=panel_tokens(table(metrics.get("tokens")) or metrics or request),
-            message=text(message.get("id")) or f"{where.entry}@{self.now}",
-            model=_model(message),
-            cost=amount(metrics.get("cost")) or amount(request.get("cost")),
-        )
+        tokens = panel_tokens(table(metrics.get("tokens")) or metrics or request)
+        name = text(message.get("id")) or f"{self.here().entry}@{self.now}"
+        model, cost = _model(message), amount(metrics.get("cost")) or amount(request.get("cost"))
+        self.answer(speech([message], agent=True), tokens=tokens, message=name, model=model, cost=cost)
         if message.get("isSummary") is True:
-            self.add(self.compaction(self.now, where))
+            self.add(self.compaction())
         self._waiting.clear()
         for number, call in enumerate(called_in(message.get("content"))):
             name = call.id or f"{pointer}/{number}"
-            if self.calls.begin(name, call.tool, call.arguments, self.now, self.agent, where):
+            if self.start_call(name, call.tool, call.arguments):
                 self._waiting.append(name)
-                self.delegate(name, call.tool, self.now, where)
 
-    def delegate(self, name: str, tool: str, at: float, where: Where) -> None:
-        """Add the sub-agent that a call starts, if it starts one."""
-        if self.delegates(name, tool, at, where):
+    def start_call(self, name: str, tool: str, arguments: Any) -> bool:
+        """Open a call, add the sub-agent that it may start, and return whether it is new."""
+        is_new = self.calls.begin(name, tool, arguments, self.now, self.agent, self.here())
+        if is_new and self.delegates(name, tool):
             self._children.add(name)
+        return is_new
 
-    def _user_entry(self, message: dict[str, Any], pointer: str, where: Where) -> None:
+    def _user_entry(self, message: dict[str, Any], pointer: str) -> None:
         if message.get("isSummary") is True:
-            self.add(self.compaction(self.now, where))
+            self.add(self.compaction())
             return
         answered = False
         for reply in replies(message.get("content")):
             answered = True
             name = reply.id or self._next(reply.tool)
-            if name:
-                use = self.calls.end(name, self.now, reply_result(reply), where, line=self._line)
-                if use is not None:
-                    self._waiting = [other for other in self._waiting if other != name]
-                    self.end_use(use)
+            if name and self.end(name, reply_result(reply)):
+                self._waiting = [other for other in self._waiting if other != name]
         prompt_text = person_said(message.get("content"), first=pointer.endswith("/0"), answered=answered)
         if prompt_text:
-            self.add(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(prompt_text))
 
     def _next(self, tool: str) -> str:
         """The call of this tool that waits the longest; else whichever does."""
@@ -440,12 +415,13 @@ class ClineReader(TranscriptReader):
                 return name
         return self._waiting[0] if self._waiting else ""
 
-    def end_use(self, use: ToolUse) -> None:
-        """A call that is over, and the sub-agent it started."""
-        self.add(use)
-        if use.id in self._children:
+    def end(self, name: str, result: Result) -> bool:
+        """End a call, and the sub-agent that it started; return whether it was open."""
+        use = self.result(name, result)
+        if use is not None and use.id in self._children:
             self._children.discard(use.id)
             self.add(agent_report(use, use.id))
+        return use is not None
 
 
 def person_said(content: Any, *, first: bool, answered: bool) -> str:

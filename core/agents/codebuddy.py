@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.reader import TranscriptReader, read_result
-from core.agents.values import amount, table, text, whole_number, without_cached, words
+from core.agents.values import amount, first_number, table, text, without_cached, words
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(("message", "function_call", "function_call_result"))
@@ -23,37 +23,29 @@ class CodeBuddyReader(TranscriptReader):
         self.check_kind(text(line.get("type")))
         if text(line.get("type")) not in _KINDS:
             return
-        at = self.moment(line.get("timestamp"))
+        self.moment(line.get("timestamp"))
         if not self.begun:
-            name, folder = text(line.get("sessionId")), text(line.get("cwd"))
-            self.begin(at, name, project=folder)
+            self.begin(line.get("sessionId"), project=line.get("cwd"))
         name = text(line.get("callId"))
         match line["type"], line.get("role"):
             case "function_call", _:
-                self.call(name, text(line.get("name")), line.get("arguments"), at)
+                self.call(name, text(line.get("name")), line.get("arguments"))
             case "function_call_result", _:
-                self.result(name, at, read_result(line.get("output"), guess=True))
+                self.result(name, read_result(line.get("output"), guess=True))
             case "message", "user":
-                self.add(self.prompt(at, words(line.get("content"))))
+                self.add(self.prompt(words(line.get("content"))))
             case "message", "assistant":
-                self._answer(line, at)
+                self._answer(line)
 
-    def _answer(self, line: dict[str, Any], at: float) -> None:
+    def _answer(self, line: dict[str, Any]) -> None:
         facts = table(line.get("providerData"))
         usage = table(facts.get("usage")) or table(facts.get("rawUsage"))
         self.model = text(facts.get("model")) or self.model
-        sent = whole_number(usage.get("inputTokens") or usage.get("input_tokens") or usage.get("prompt_tokens"))
-        cached = whole_number(usage.get("cachedInputTokens") or usage.get("cache_read_input_tokens"))
-        answered = whole_number(
-            usage.get("outputTokens") or usage.get("output_tokens") or usage.get("completion_tokens")
-        )
-        self.answer(
-            at,
-            words(line.get("content")),
-            message=text(line.get("id")),
-            tokens=without_cached(sent, answered, cached),
-            cost=amount(usage.get("cost")),
-        )
+        sent = first_number(usage, "inputTokens", "input_tokens", "prompt_tokens")
+        answered = first_number(usage, "outputTokens", "output_tokens", "completion_tokens")
+        tokens = without_cached(sent, answered, first_number(usage, "cachedInputTokens", "cache_read_input_tokens"))
+        name, cost = text(line.get("id")), amount(usage.get("cost"))
+        self.answer(words(line.get("content")), message=name, tokens=tokens, cost=cost)
 
 
 def _sniff(sample: Sample) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from core.agents.calls import Result, said_event, split_advice
+from core.agents.calls import Result, cut_exit, split_advice
 from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader
 from core.agents.tables import known_words
@@ -22,7 +22,7 @@ from core.agents.values import (
     without_cached,
     words,
 )
-from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
+from core.events import AgentEnd, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
@@ -110,14 +110,8 @@ class CopilotReader(TranscriptReader):
         self._model = text(entry.data.get("selectedModel")) or self._model
         if self.begun:
             return
-        self.begin(
-            entry.at,
-            text(entry.data.get("sessionId")),
-            project=text(context.get("cwd")),
-            branch=text(context.get("branch")),
-            version=text(entry.data.get("copilotVersion")),
-            model=self._model,
-        )
+        project, branch, version = context.get("cwd"), context.get("branch"), entry.data.get("copilotVersion")
+        self.begin(entry.data.get("sessionId"), project=project, branch=branch, version=version, model=self._model)
 
     def _read_model(self, entry: _Entry) -> None:
         self._model = text(entry.data.get("newModel")) or self._model
@@ -127,13 +121,12 @@ class CopilotReader(TranscriptReader):
         own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
         if prompt_text.strip() and not own and entry.data.get("source") in (None, "", "user"):
             self._close(self.agent)
-            self.add(self.prompt(entry.at, prompt_text))
+            self.add(self.prompt(prompt_text))
 
     def _add_answer(self, entry: _Entry) -> None:
         answer_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
         requests = entry.data.get("toolRequests")
         turn = self.turn(
-            entry.at,
             answer_text,
             tokens=TokenCounts(output_tokens=whole_number(entry.data.get("outputTokens"))),
             message=text(entry.data.get("messageId")),
@@ -154,24 +147,21 @@ class CopilotReader(TranscriptReader):
         self._close(agent)
         name = text(entry.data.get("toolCallId")) or f"line-{self._line}"
         self._callers[name] = agent
-        self.calls.begin(
-            name, text(entry.data.get("toolName")), entry.data.get("arguments"), entry.at, agent, self.here()
-        )
+        tool, arguments = text(entry.data.get("toolName")), entry.data.get("arguments")
+        self.calls.begin(name, tool, arguments, self.now, agent, self.here())
 
     def _read_result(self, entry: _Entry) -> None:
         failed = table(entry.data.get("error"))
         output, advice = split_advice(words(entry.data.get("result")) or words(entry.data.get("error")))
-        exited = COPILOT_EXIT.search(output[-100:])
+        bare, exited = cut_exit(output, COPILOT_EXIT, 100)
         result = Result(
-            text=output[: -len(exited.group(0))] if exited else output,
+            text=bare,
             error=entry.data.get("success") is False or bool(failed),
-            exit_code=int(exited.group(1)) if exited else None,
+            exit_code=exited,
             rejected=text(failed.get("code")).lower() in _DENIED,
             running=bool(_RUNNING.search(output[-300:])),
         )
-        use = self.result(text(entry.data.get("toolCallId")), entry.at, result)
-        if advice and use is not None:
-            self.add(said_event(advice, entry.at, use.agent, self.here()))
+        self.result(text(entry.data.get("toolCallId")), result, advice=advice)
 
     def _read_start(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
@@ -180,12 +170,10 @@ class CopilotReader(TranscriptReader):
             return
         self._agents[child] = child
         self._agents.setdefault(call, child)
-        parent = self._callers.get(call, self.agent)
-        role = text(entry.data.get("agentName"))
-        self.add(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
+        self.child_started(child, text(entry.data.get("agentName")), agent=self._callers.get(call, self.agent))
         report = self._reports.pop(call, None) or self._reports.pop(child, None)
         if report is not None:
-            self._read_report(_Entry(report[0].record, report[0].data, report[0].at))
+            self._read_report(report[0])
 
     def _read_report(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
@@ -217,24 +205,17 @@ class CopilotReader(TranscriptReader):
         if entry.data.get("success") is False:
             return
         trigger = text(entry.data.get("trigger"))
-        self.add(
-            Compaction(
-                at=entry.at,
-                agent=self._agent(entry),
-                where=self.here(),
-                trigger="manual" if trigger == "manual" else "auto" if trigger else "",
-                tokens_before=whole_number(entry.data.get("preCompactionTokens")),
-                tokens_after=whole_number(entry.data.get("postCompactionTokens")),
-            )
-        )
+        trigger = "manual" if trigger == "manual" else "auto" if trigger else ""
+        before, after = entry.data.get("preCompactionTokens"), entry.data.get("postCompactionTokens")
+        self.add(self.compaction(self._agent(entry), trigger=trigger, before=before, after=after))
 
     def _read_error(self, entry: _Entry) -> None:
-        self.add(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
+        self.add(failed_turn(self.now, self._agent(entry), self.here(), text(entry.record.get("id"))))
 
     def _read_abort(self, entry: _Entry) -> None:
         reason = text(entry.data.get("reason")).lower()
         if not reason or "user" in reason:
-            self.add(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
+            self.add(self.prompt("", agent=self._agent(entry), interrupt=True))
 
     def _read_shutdown(self, entry: _Entry) -> None:
         """Read the end of the session, which has the sums of all answers."""
@@ -247,7 +228,6 @@ class CopilotReader(TranscriptReader):
             tokens = without_cached(*token_counts(usage, *names))
             uncounted = max(0, tokens.output_tokens - self._output.get(model, 0))
             turn = self.turn(
-                entry.at,
                 "",
                 tokens=tokens._replace(output_tokens=uncounted),
                 message=f"{text(entry.record.get('id'))}:{model}",
@@ -256,12 +236,10 @@ class CopilotReader(TranscriptReader):
                 stop="shutdown",
             )
             context = whole_number(entry.data.get("currentTokens")) if model == current else 0
-            window = self.kit.models.window(model, context)
-            self.add(structs.replace(turn, context_tokens=context, context_window=window))
+            self.add(self.with_context(turn, context))
         self._output.clear()
-        self.add(
-            SessionEnd(at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType")))
-        )
+        reason = text(entry.data.get("shutdownType"))
+        self.add(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
 
 
 _READERS = {

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from core.agents.calls import Calls, Result, agent_report
+from core.agents.calls import Calls, Result, agent_report, cut_exit
 from core.agents.reader import TranscriptReader, holds_table
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
-from core.events import AgentStart, Compaction, Event, Where
+from core.events import Compaction, Event, Where
 from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions
@@ -186,26 +186,16 @@ class CrushReader(TranscriptReader):
 
     def _unfinished_calls(self) -> list[Event]:
         events: list[Event] = []
+        running = Result(running=True)
         for name, (row, where) in self._writing.items():
-            session = text(row.get("session_id"))
+            session, at = text(row.get("session_id")), self.time_of(row.get("created_at"))
             agent = session if session in self._announced else self.agent
-            at = seconds(row.get("created_at"))
             for place, part in enumerate(items(row.get("parts"))):
                 call = table(table(part).get("data"))
                 if table(part).get("type") == "tool_call" and call.get("finished") is True:
-                    call_id = text(call.get("id")) or f"{name}/{place}"
-                    events.append(
-                        self.calls.both(
-                            call_id,
-                            text(call.get("name")),
-                            decode_inner(call.get("input")),
-                            None,
-                            self.now if at is None else at,
-                            Result(running=True),
-                            where,
-                            agent,
-                        )
-                    )
+                    call_id, tool = text(call.get("id")) or f"{name}/{place}", text(call.get("name"))
+                    arguments = decode_inner(call.get("input"))
+                    events.append(self.calls.both(call_id, tool, arguments, None, at, running, where, agent))
         return events
 
     def read(self, value: Any) -> None:
@@ -235,9 +225,8 @@ class CrushReader(TranscriptReader):
             self.calls = Calls(self.kit, self.name)
             self._writing.clear()
             self._open.clear()
-        at = seconds(row.get("created_at"))
-        self.now = self.now if at is None else at
-        self.begin(self.now, name, project=project_of(Path(self.here().file)))
+        self.now = self.time_of(row.get("created_at"))
+        self.begin(name, project=project_of(Path(self.here().file)))
 
     def _agent(self, session: str) -> str:
         """Return the agent of a session; the first act of a child announces it."""
@@ -245,15 +234,12 @@ class CrushReader(TranscriptReader):
         parent = text(row.get("parent_session_id"))
         if parent not in self._sessions:
             if not self.begun:
-                self.begin(self.now, session)
+                self.begin(session)
             return self.agent
         if session not in self._announced:
             self._announced.add(session)
-            began = seconds(row.get("created_at"))
-            started = self._agent(parent)
-            at = self.now if began is None else began
             self._children[session.rpartition("$$")[2]] = session
-            self.add(AgentStart(at=at, agent=started, where=self.here(), child=session))
+            self.child_started(session, at=self.time_of(row.get("created_at")), agent=self._agent(parent))
         return session
 
     def _message(self, row: dict[str, Any]) -> None:
@@ -269,64 +255,55 @@ class CrushReader(TranscriptReader):
         self._seen_ids.add(name)
         self.check_parts(part for _, part in parts)
         self._writing.pop(name, None)
-        at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
+        self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
         agent = self._agent(session)
         if role == "assistant":
-            self._answer(row, parts, table(finished), agent, at)
+            self._answer(row, parts, table(finished), agent)
         elif role == "user" and agent == self.agent:
             prompt_text = _texts(parts) or attached_to(part for _, part in parts)
             if prompt_text.strip():
-                self.add(self.prompt(at, prompt_text))
+                self.add(self.prompt(prompt_text))
         elif role == "tool":
             for _, part in parts:
                 if part.get("type") == "tool_result":
-                    self._result(session, self.table(part.get("data"), "result"), at)
+                    self._result(session, self.table(part.get("data"), "result"))
         elif role not in ("user", "system"):
             self.skip(f"role/{role}")
 
     def _answer(
-        self,
-        row: dict[str, Any],
-        parts: list[tuple[int, dict[str, Any]]],
-        finished: dict[str, Any],
-        agent: str,
-        at: float,
+        self, row: dict[str, Any], parts: list[tuple[int, dict[str, Any]]], finished: dict[str, Any], agent: str
     ) -> None:
         name, session = text(row.get("id")), text(row.get("session_id"))
         stop = text(finished.get("reason"))
         self._model = text(row.get("model")) or self._model
-        turn = self.turn(at, _texts(parts), message=name, model=self._model, stop=stop, agent=agent)
+        turn = self.turn(_texts(parts), message=name, model=self._model, stop=stop, agent=agent)
         context = self._spent.get(session, (0.0, 0))[1]
         is_priced = self._priced(session) or self.kit.models.free(self._model)
         self.add(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
-        self._summaries[name] = at
+        self._summaries[name] = self.now
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
             self._compacted(name, session)
         for place, part in parts:
             if part.get("type") == "tool_call":
-                self._call(session, f"{name}/{place}", self.table(part.get("data"), "call"), agent, at)
+                self._call(session, f"{name}/{place}", self.table(part.get("data"), "call"), agent)
         if stop in ("canceled", "cancelled"):
-            self.add(self.prompt(at, "", self.here(), agent, interrupt=True))
+            self.add(self.prompt("", agent=agent, interrupt=True))
 
-    def _call(self, session: str, place: str, call: dict[str, Any], agent: str, at: float) -> None:
+    def _call(self, session: str, place: str, call: dict[str, Any], agent: str) -> None:
         call_id = text(call.get("id")) or place
         name = f"{call_id}#{place}" if self.calls.is_known(call_id) else call_id
         arguments = decode_inner(call.get("input"))
-        if self.calls.begin(name, text(call.get("name")), arguments, at, agent, self.here()):
+        if self.calls.begin(name, text(call.get("name")), arguments, self.now, agent, self.here()):
             self._open.setdefault((session, call_id), []).append(name)
 
-    def _result(self, session: str, result: dict[str, Any], at: float) -> None:
+    def _result(self, session: str, result: dict[str, Any]) -> None:
         call_id = text(result.get("tool_call_id"))
         waiting = self._open.get((session, call_id))
         name = waiting.pop() if waiting else call_id
         shell = self.calls.tool(name) == "bash"
-        use = self.calls.end(name, at, _judged(result, shell=shell), self.here(), line=self._line)
-        if use is None:
-            return
-        self.add(use)
-        child = self._children.get(call_id)
-        if child is not None:
-            self.add(agent_report(use, child))
+        use = self.result(name, _judged(result, shell=shell))
+        if use is not None and call_id in self._children:
+            self.add(agent_report(use, self._children[call_id]))
 
     def _priced(self, session: str) -> bool:
         """Whether the root session has a cost, which includes all answers."""
@@ -348,17 +325,9 @@ class CrushReader(TranscriptReader):
         if (cost or 0.0, context) == before or not (cost or context):
             return
         self._spent[name] = (cost or 0.0, context)
-        at = seconds(row.get("updated_at"))
-        turn = self.turn(
-            self.now if at is None else max(at, self.now),
-            "",
-            message=f"spent/{name}/{cost}/{context}",
-            model=self._model,
-            stop="total",
-        )
-        window = self.kit.models.window(self._model, context)
-        difference = None if cost is None else max(0.0, cost - before[0])
-        self.add(structs.replace(turn, cost=difference, context_tokens=context, context_window=window))
+        at, name = max(self.now, self.time_of(row.get("updated_at"))), f"spent/{name}/{cost}/{context}"
+        turn = self.turn("", at=at, message=name, model=self._model, stop="total")
+        self.add(self.with_context(turn, context, cost=None if cost is None else max(0.0, cost - before[0])))
 
     def _compacted(self, message: str, session: str) -> None:
         key = f"compaction {message}"
@@ -381,13 +350,11 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
     folder = _FOLDER.search(output[-3000:])
     if folder:
         output = output[: len(output) - len(folder.group(0))]
-    exited = _EXIT.search(output[-100:])
-    if exited:
-        output = output[: len(output) - len(exited.group(0))]
+    output, exited = cut_exit(output, _EXIT, 100)
     return Result(
         text="" if output == "no output" else output,
         error=error,
-        exit_code=int(exited.group(1)) if exited else None if error else 0,
+        exit_code=0 if exited is None and not error else exited,
         rejected=refused,
         duration=ended - began if began is not None and ended is not None and ended >= began else None,
     )

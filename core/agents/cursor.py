@@ -38,12 +38,11 @@ class CursorReader(TranscriptReader):
         if role not in ("user", "assistant"):
             return
         if not self.begun:
-            self.begin(0.0, self.session, synthetic_time=True)
+            self.begin("", synthetic_time=True)
         self.now += STEP
         if self._question:
-            use = self.calls.end(self._question, self.now, _UNTOLD, self.here())
+            self.result(self._question, _UNTOLD)
             self._question = ""
-            self.add(use)
         content = self.table(line.get("message"), "message").get("content")
         self.check_parts(items(content))
         if role == "user":
@@ -51,10 +50,10 @@ class CursorReader(TranscriptReader):
             prompt_text = words(own or text(content))
             queries = _QUERY.findall(prompt_text)
             if own or not items(content):
-                self.add(self.prompt(self.now, "\n".join(queries) if queries else prompt_text))
+                self.add(self.prompt("\n".join(queries) if queries else prompt_text))
             return
         name = f"line-{self._line}"
-        self.add(self.turn(self.now, speech([line], agent=True), message=name, model=""))
+        self.add(self.turn(speech([line], agent=True), message=name, model=""))
         for place, part in enumerate(items(content)):
             call = table(part)
             if text(call.get("type")) not in _CALLS:
@@ -63,9 +62,9 @@ class CursorReader(TranscriptReader):
             arguments = call.get("input", call.get("args"))
             if tool in _ASKS and not self._question:
                 self._question = f"{name}/{place}"
-                self.call(self._question, tool, arguments, self.now)
+                self.call(self._question, tool, arguments)
             else:
-                self.add(self.whole_call(f"{name}/{place}", tool, arguments, self.now, _UNTOLD))
+                self.add(self.whole_call(f"{name}/{place}", tool, arguments, _UNTOLD))
 
 
 def cursor_files(path: Path) -> list[Companion]:

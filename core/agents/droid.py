@@ -51,14 +51,14 @@ class DroidReader(LateReader):
             if not self.begun:
                 self._opening = (line, self.here())
         elif kind == "message":
-            at = self.moment(line.get("timestamp"))
-            self._open(at)
-            self._message(line, self.table(line.get("message"), "message"), at)
+            self.moment(line.get("timestamp"))
+            self._open(self.now)
+            self._message(line, self.table(line.get("message"), "message"))
         elif kind == "compaction_state":
             if (stamp := seconds(line.get("timestamp"))) is not None:
                 self.moment(stamp)
             self._open(self.now)
-            self.add(self.compaction(self.now))
+            self.add(self.compaction())
 
     def _open(self, first: float | None) -> None:
         if self.begun:
@@ -66,18 +66,16 @@ class DroidReader(LateReader):
         opening: tuple[dict[str, Any], Where] | None = self._opening
         line, where = opening or ({}, self.here())
         self._opening = None
-        project, version = text(line.get("cwd")), text(line.get("version"))
-        at = self.now if first is None else first
-        self.begin(at, text(line.get("id")), where, project=project, version=version)
+        self.begin(line.get("id"), at=first, where=where, project=line.get("cwd"), version=line.get("version"))
 
-    def _message(self, line: dict[str, Any], message: dict[str, Any], at: float) -> None:
+    def _message(self, line: dict[str, Any], message: dict[str, Any]) -> None:
         self.check_parts(items(message.get("content")))
         if message.get("role") == "assistant":
-            self._answer(text(line.get("id")), message, at)
+            self._answer(text(line.get("id")), message)
         elif message.get("role") == "user":
-            self._user_message(message, at)
+            self._user_message(message)
 
-    def _user_message(self, message: dict[str, Any], at: float) -> None:
+    def _user_message(self, message: dict[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
@@ -85,22 +83,19 @@ class DroidReader(LateReader):
         for part in self.objects(content, "content"):
             if part.get("type") == "tool_result":
                 content_text = words(part.get("content"))
-                exited = exit_code(content_text)
-                result = Result(text=content_text, error=part.get("is_error") is True, exit_code=exited)
-                called = text(part.get("tool_use_id"))
-                self.result(called, at, result)
+                failed, exited = part.get("is_error") is True, exit_code(content_text)
+                self.result(text(part.get("tool_use_id")), Result(content_text, error=failed, exit_code=exited))
             elif part.get("type") == "text":
                 part_text = text(part.get("text"))
                 if part_text.strip() and not part_text.lstrip().startswith(_ADDED):
                     texts.append(part_text)
         if content_text := "\n".join(texts) or attached_to(items(content)):
-            self.add(self.prompt(at, content_text))
+            self.add(self.prompt(content_text))
 
-    def _answer(self, name: str, message: dict[str, Any], at: float) -> None:
-        answer_text = speech([message], agent=True)
-        self.answer(at, answer_text, message=name, model="")
+    def _answer(self, name: str, message: dict[str, Any]) -> None:
+        self.answer(speech([message], agent=True), message=name, model="")
         content = message.get("content")
-        self.part_calls([] if isinstance(content, str) else self.objects(content, "content"), "tool_use", "input", at)
+        self.part_calls([] if isinstance(content, str) else self.objects(content, "content"), "tool_use", "input")
 
 
 def _sniff(sample: Sample) -> int:

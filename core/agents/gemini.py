@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.agents.calls import Result, agent_report, function_result, said_event, shell_result, split_advice
+from core.agents.calls import Result, agent_report, function_result, shell_result, split_advice
 from core.agents.models import CALLING, WORDLESS, failed_turn
 from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
 from core.agents.words import speech
-from core.events import AgentStart, ToolUse, Where
+from core.events import ToolUse
 from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
@@ -80,27 +80,27 @@ class GeminiReader(TranscriptReader):
         if "$set" in record:
             record = self.table(record["$set"], "$set")
         elif "type" in record:
-            self._message(record, self.here())
+            self._message(record)
             return
         for name in record.keys() - _UPDATES:
             if name.startswith("$"):
                 self.skip(name)
         if "sessionId" in record and not self.begun:
-            at = self.moment(record.get("startTime"), record.get("lastUpdated"))
-            project = next(iter(items(record.get("directories"))), "")
-            self.begin(at, text(record["sessionId"]), project=text(project))
+            self.moment(record.get("startTime"), record.get("lastUpdated"))
+            self.begin(record["sessionId"], project=next(iter(items(record.get("directories"))), ""))
         listed = record.get("messages")
         for place, message in enumerate(self.items(listed, "messages")):
             if isinstance(message, dict):
-                self._message(message, self.here(f"/messages/{place}" if value is record else ""))
+                self.enter(f"/messages/{place}" if value is record else "")
+                self._message(message)
             else:
                 self.note("message is not an object")
 
-    def _message(self, message: dict[str, Any], where: Where) -> None:
+    def _message(self, message: dict[str, Any]) -> None:
         name = text(message.get("id"))
         kind = message.get("type")
         if kind == "gemini":
-            self._answer(name, message, where)
+            self._answer(name, message)
             return
         if name in self._read_ids:
             return
@@ -112,45 +112,40 @@ class GeminiReader(TranscriptReader):
             message_text = message_text or attached_to(items(message.get("content")))
         if kind == "user" and message_text and message_text != _CONTINUE:
             self.add(*self.usage.close_all())
-            self.add(self.prompt(at, message_text, where))
+            self.add(self.prompt(message_text))
         elif kind == "info":
-            self._info(at, message_text, where)
+            self._info(message_text)
         elif kind == "error":
             self.add(*self.usage.close_all())
-            self.add(failed_turn(at, self.agent, where, name))
+            self.add(failed_turn(at, self.agent, self.here(), name))
         if name:
             self._read_ids.add(name)
 
-    def _info(self, at: float, message_text: str, where: Where) -> None:
+    def _info(self, message_text: str) -> None:
         match = _COMPRESSED.search(message_text[:500])
         if match:
             before, after = (int(group.replace(",", "") or 0) for group in match.groups())
-            self.add(self.compaction(at, where, tokens_before=before, tokens_after=after))
+            self.add(self.compaction(before=before, after=after))
         elif message_text.startswith("Request cancelled"):
-            self.add(self.prompt(at, "", where, interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
-    def _answer(self, name: str, message: dict[str, Any], where: Where) -> None:
+    def _answer(self, name: str, message: dict[str, Any]) -> None:
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
-        names = ("input", "tool", "output", "thoughts")
-        sent, added, answered, thinking = (whole_number(tokens.get(one)) for one in names)
-        cached = min(whole_number(tokens.get("cached")), sent)
         answer_text = words(message.get("content"))
         self.check_names(items(message.get("content")))
         turn = self.turn(
-            at,
             answer_text,
-            where,
             message=name,
             model=text(message.get("model")),
-            tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
+            tokens=_tokens(tokens, "input", "tool", "output", "thoughts", "cached"),
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
         )
         self.add(self.usage.update(turn))
         for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
-            self._call(text(call.get("id")) or f"{name}/{place}", call, at, where)
+            self._call(text(call.get("id")) or f"{name}/{place}", call, at)
 
-    def _call(self, name: str, call: dict[str, Any], asked_at: float, where: Where) -> None:
+    def _call(self, name: str, call: dict[str, Any], asked_at: float) -> None:
         if name in self._read_ids:
             return
         tool, arguments = text(call.get("name")), call.get("args")
@@ -160,22 +155,14 @@ class GeminiReader(TranscriptReader):
         if status not in _FINAL:
             if status not in _OPEN:
                 self.skip(f"status/{status}")
-            self.calls.begin(name, tool, arguments, at, self.agent, where)
+            self.calls.begin(name, tool, arguments, at, self.agent, self.here())
             return
         self._read_ids.add(name)
         self.add(self.usage.close(self.agent))
-        result = function_result(call, status)
-        plain, advice = split_advice(result.text)
-        if advice:
-            result = result._replace(text=plain)
-        if self.calls.is_known(name):
-            use = self.calls.end(name, at, result, where, line=self._line)
-        else:
-            use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
+        use, advice = self.end_call(name, tool, arguments, function_result(call, status), at)
         if use is not None:
             self._done(use, text(call.get("agentId")), table(arguments))
-            if advice:
-                self.add(said_event(advice, use.at, self.agent, where))
+            self.add(advice)
 
     def _done(self, use: ToolUse, child: str, arguments: dict[str, Any]) -> None:
         if not child and use.action != "delegation":
@@ -183,10 +170,15 @@ class GeminiReader(TranscriptReader):
             return
         child = child or use.id
         role = text(arguments.get("agent_name")) or use.tool
-        began = use.at - (use.duration or 0.0)
-        self.add(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
-        self.add(use)
-        self.add(agent_report(use, child, self.agent))
+        self.child_started(child, role, at=use.at - (use.duration or 0.0))
+        self.add(use, agent_report(use, child, self.agent))
+
+
+def _tokens(facts: dict[str, Any], *names: str) -> TokenCounts:
+    """Return the tokens that were sent, added by tools, written and thought; cached ones are among those sent."""
+    sent, added, answered, thinking, cached = (whole_number(facts.get(name)) for name in names)
+    cached = min(cached, sent)
+    return TokenCounts(sent - cached + added, answered + thinking, cached)
 
 
 def gemini_files(path: Path) -> list[Companion]:
@@ -274,6 +266,7 @@ class QwenLinks(LinkReader):
 
 
 _INJECTED = "<qwen:"  # How parts begin that a hook or the program added to what the person wrote.
+_QWEN_TOKENS = ("prompt", "toolUsePrompt", "candidates", "thoughts", "cachedContent")
 _NO_PROMPTS = frozenset(("notification", "cron"))
 _TYPES = frozenset(("user", "assistant", "tool_result", "system"))
 
@@ -296,62 +289,47 @@ class QwenReader(TranscriptReader):
         self.check_kind(kind)
         if kind not in _TYPES:
             return
-        at = self.moment(line.get("timestamp"))
+        self.moment(line.get("timestamp"))
         if not self.begun:
-            self.begin(
-                at,
-                text(line.get("sessionId")),
-                project=text(line.get("cwd")),
-                branch=text(line.get("gitBranch")),
-                version=text(line.get("version")),
-                model=text(line.get("model")),
-            )
+            facts = {"project": "cwd", "branch": "gitBranch", "version": "version", "model": "model"}
+            self.begin(line.get("sessionId"), **{name: line.get(key) for name, key in facts.items()})
         parts = items(table(line.get("message")).get("parts"))
         self.check_names(parts)
         subtype = text(line.get("subtype"))
         if kind == "user":
             if subtype not in _NO_PROMPTS:
-                self._prompt(at, parts)
+                self._prompt(parts)
         elif kind == "assistant":
-            self._answer(at, line, parts)
+            self._answer(line, parts)
         elif kind == "tool_result":
-            self._results(at, line, parts)
+            self._results(line, parts)
         elif subtype == "chat_compression":
-            self._compaction(at, line)
+            self._compaction(line)
 
-    def _prompt(self, at: float, parts: list[Any]) -> None:
+    def _prompt(self, parts: list[Any]) -> None:
         texts = [text(table(part).get("text")) for part in parts]
         prompt_text = "\n".join(one for one in texts if one and not one.startswith(_INJECTED))
         if prompt_text := prompt_text or attached_to(parts):
-            self.add(self.prompt(at, prompt_text))
+            self.add(self.prompt(prompt_text))
 
-    def _answer(self, at: float, line: dict[str, Any], parts: list[Any]) -> None:
+    def _answer(self, line: dict[str, Any], parts: list[Any]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
-        names = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-        sent, added, answered, thinking = (whole_number(usage.get(name)) for name in names)
-        cached = min(whole_number(usage.get("cachedContentTokenCount")), sent)
-        self.answer(
-            at,
-            speech([line], agent=True),
-            message=text(line.get("uuid")),
-            model=text(line.get("model")),
-            tokens=TokenCounts(sent - cached + added, answered + thinking, cached),
-        )
+        tokens = _tokens(usage, *(f"{kind}TokenCount" for kind in _QWEN_TOKENS))
+        name, model = text(line.get("uuid")), text(line.get("model"))
+        self.answer(speech([line], agent=True), message=name, model=model, tokens=tokens)
         for place, part in enumerate(parts):
             call = table(table(part).get("functionCall"))
             if call:
                 name = text(call.get("id")) or f"{text(line.get('uuid')) or self._line}/{place}"
-                self._call(name, call, at)
+                self._call(name, text(call.get("name")), call.get("args"))
 
-    def _call(self, name: str, call: dict[str, Any], at: float) -> None:
-        arguments = call.get("args")
-        if not self.calls.begin(name, text(call.get("name")), arguments, at, self.agent, self.here()):
-            return
-        role = text(table(arguments).get("subagent_type")) or text(call.get("name"))
-        if self.delegates(name, role, at):
-            self._children[name] = name
+    def _call(self, name: str, tool: str, arguments: Any) -> None:
+        if self.calls.begin(name, tool, arguments, self.now, self.agent, self.here()):
+            role = text(table(arguments).get("subagent_type")) or tool
+            if self.delegates(name, role):
+                self._children[name] = name
 
-    def _results(self, at: float, line: dict[str, Any], parts: list[Any]) -> None:
+    def _results(self, line: dict[str, Any], parts: list[Any]) -> None:
         facts = self.table(line.get("toolCallResult"), "toolCallResult")
         answered: dict[str, Any] = {}
         for part in parts:
@@ -364,23 +342,13 @@ class QwenReader(TranscriptReader):
         for name, answer in answered.items():
             status = text(facts.get("status")) if name == called or not called else ""
             result, advice = _result(answer, status, facts.get("resultDisplay"))
-            use = self.calls.end(name, at, result, self.here(), line=self._line)
-            if use is not None:
-                self.add(use)
-                if child := self._children.pop(use.id, ""):
-                    self.add(agent_report(use, child))
-                if advice:
-                    self.add(said_event(advice, at, use.agent, self.here()))
+            use = self.result(name, result, advice=advice)
+            if use is not None and (child := self._children.pop(use.id, "")):
+                self.add(agent_report(use, child))
 
-    def _compaction(self, at: float, line: dict[str, Any]) -> None:
+    def _compaction(self, line: dict[str, Any]) -> None:
         info = table(table(line.get("systemPayload")).get("info"))
-        self.add(
-            self.compaction(
-                at,
-                tokens_before=whole_number(info.get("originalTokenCount")),
-                tokens_after=whole_number(info.get("newTokenCount")),
-            )
-        )
+        self.add(self.compaction(before=info.get("originalTokenCount"), after=info.get("newTokenCount")))
 
 
 def _result(response: Any, status: str, display: Any) -> tuple[Result, str]:

@@ -145,15 +145,13 @@ class GooseReader(TranscriptReader):
             self.add(*self.close_all())
             self.calls = Calls(self.kit, self.name)
             self._read_keys.clear()
-        at = seconds(row.get("created_at"))
-        self.now = self.now if at is None else at
-        folder = text(row.get("working_dir"))
-        self.begin(self.now, name, project=folder, model=self._model)
+        self.now = self.time_of(row.get("created_at"))
+        self.begin(name, project=row.get("working_dir"), model=self._model)
 
     def _message(self, row: dict[str, Any], created: Any) -> None:
         at = self.moment(created)
         if not self.begun:
-            self.begin(at, self.session, project=self.calls.project)
+            self.begin("", project=self.calls.project)
         parts = self.placed(row.get("content"), "content")
         self.check_parts(part for _, part in parts)
         message_text = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
@@ -168,34 +166,32 @@ class GooseReader(TranscriptReader):
         self._read_keys.add(key)
         if row.get("role") == "assistant":
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
-            turn = self.turn(at, message_text, message=f"turn/{name}", model=self._model)
+            turn = self.turn(message_text, message=f"turn/{name}", model=self._model)
             context = self._spent.get(self.session, (0, 0, 0))[2]
             self.add(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
         elif row.get("role") == "user":
             message_text = message_text if message_text.strip() else attached_to(part for _, part in parts)
-            self.add(self.prompt(at, message_text) if message_text else None)
+            self.add(self.prompt(message_text) if message_text else None)
         for place, part in parts:
-            self._part(f"{self._line}/{place}", part, at)
+            self._part(f"{self._line}/{place}", part)
 
-    def _part(self, place: str, part: dict[str, Any], at: float) -> None:
+    def _part(self, place: str, part: dict[str, Any]) -> None:
         name = text(part.get("id")) or place
         if part.get("type") in ("toolRequest", "frontendToolRequest"):
             call = self.table(part.get("toolCall"), "toolCall")
             request = table(call.get("value"))
             tool = text(request.get("name")) or "invalid"
-            is_new = self.calls.begin(name, tool, request.get("arguments"), at, self.agent, self.here())
+            is_new = self.calls.begin(name, tool, request.get("arguments"), self.now, self.agent, self.here())
             if is_new and call.get("status") == "error":
-                result = Result(text=words(call.get("error")), error=True)
-                self.result(name, at, result)
+                self.result(name, Result(words(call.get("error")), error=True))
         elif part.get("type") == "toolResponse":
-            result = _judged(self.table(part.get("toolResult"), "toolResult"))
-            self.result(name, at, result)
+            self.result(name, _judged(self.table(part.get("toolResult"), "toolResult")))
 
     def _compacted(self, at: float, summary: str) -> None:
         """The summary and what goes with it are for the agent alone, one after the other."""
         key = ("compaction", at, fingerprint(summary))
         if not self._aside and key not in self._read_keys and summary.strip():
-            self.add(self.compaction(at))
+            self.add(self.compaction())
         self._read_keys.add(key)
         self._aside = True
 
@@ -209,17 +205,10 @@ class GooseReader(TranscriptReader):
             return
         self._spent[name] = totals
         tokens = TokenCounts(max(0, sent - before[0]), max(0, written - before[1]))
-        turn = self.turn(
-            self.now,
-            "",
-            tokens=tokens,
-            message=f"spent/{name}/{sent}/{written}/{context}",
-            model=self._model,
-            cost=self.kit.models.cost(self._model, *tokens, several=True),
-            stop="total",
-        )
-        window = self.kit.models.window(self._model, context)
-        self.add(structs.replace(turn, context_tokens=context, context_window=window))
+        cost = self.kit.models.cost(self._model, *tokens, several=True)
+        name = f"spent/{name}/{sent}/{written}/{context}"
+        turn = self.turn("", tokens=tokens, message=name, model=self._model, cost=cost, stop="total")
+        self.add(self.with_context(turn, context))
 
 
 def _agent_only(row: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table, read_result
-from core.agents.values import TokenCounts, amount, decode_inner, items, table, text, token_counts, words
+from core.agents.values import amount, decode_inner, items, table, text, token_counts, words
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -51,14 +51,15 @@ class HermesReader(TranscriptReader):
         elif isinstance(row.get("messages"), list):
             self._document(row)
         else:
-            self._message(row, f"line-{self._line}", "")
+            self._message(row, f"line-{self._line}")
 
     def _document(self, row: dict[str, Any]) -> None:
         self.moment(row.get("session_start"), row.get("started_at"))
         self.model = text(row.get("model"))
-        self.begin(self.now, text(row.get("session_id")), model=self.model)
+        self.begin(row.get("session_id"), model=self.model)
         for place, message in self.placed(row["messages"], "messages"):
-            self._message(message, f"message-{place}", f"/messages/{place}")
+            self.enter(f"/messages/{place}")
+            self._message(message, f"message-{place}")
 
     def _session(self, row: dict[str, Any]) -> None:
         name = text(row.get("id"))
@@ -67,39 +68,33 @@ class HermesReader(TranscriptReader):
             return
         self.add(*self.close_all())
         self.now = seconds(row.get("started_at")) or self.now
-        self.begin(
-            self.now,
-            name,
-            project=text(row.get("cwd")),
-            branch=text(row.get("git_branch")),
-            model=self.model,
-            parent=text(row.get("parent_session_id")),
-        )
+        branch, parent = row.get("git_branch"), row.get("parent_session_id")
+        self.begin(name, project=row.get("cwd"), branch=branch, model=self.model, parent=parent)
 
-    def _message(self, row: dict[str, Any], place: str, entry: str) -> None:
+    def _message(self, row: dict[str, Any], place: str) -> None:
         stamp = row.get("timestamp")
         if not self.begun:
             self.moment(stamp)
             self.model = text(row.get("_model"))
-            self.begin(self.now, self.session, project=text(row.get("_cwd")), model=self.model)
+            self.begin("", project=row.get("_cwd"), model=self.model)
         elif stamp is not None:
             self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"
         if name in self._read_ids or row.get("active") == 0:
             return
         self._read_ids.add(name)
-        where, content = self.here(entry), row.get("content")
+        content = row.get("content")
         self.check_kind(text(row.get("role")))
         match row.get("role"):
             case "user" if not text(row.get("display_kind")) and not words(content).startswith(_REPORT):
-                self.add(self.prompt(self.now, words(content), where))
+                self.add(self.prompt(words(content)))
             case "assistant":
                 stop = text(row.get("finish_reason"))
                 stop = {"tool_calls": "tool_use", "stop": "end_turn"}.get(stop, stop)
-                self.answer(self.now, words(content), where, message=name, stop=stop)
-                self.function_calls(items(decode_inner(row.get("tool_calls"))), name, where)
+                self.answer(words(content), message=name, stop=stop)
+                self.function_calls(items(decode_inner(row.get("tool_calls"))), name)
             case "tool":
-                self.result(text(row.get("tool_call_id")), self.now, read_result(content), where)
+                self.result(text(row.get("tool_call_id")), read_result(content))
 
     def _spend(self, row: dict[str, Any]) -> None:
         """Add what a session spent since the last reading."""
@@ -108,11 +103,10 @@ class HermesReader(TranscriptReader):
         if totals == before:
             return
         self._spent[self.session] = totals
-        tokens = TokenCounts(*(max(0, now - then) for now, then in zip(totals, before, strict=True)))
         cost = amount(row.get("actual_cost_usd")) or amount(row.get("estimated_cost_usd"))
         cost = cost if not any(before) else None
         name = f"spent/{self.session}/{'/'.join(map(str, totals))}"
-        self.add(self.total(self.model, cost, tokens, name))
+        self.add(self.total(self.model, cost, totals.since(before), name))
 
     @staticmethod
     def rows(

@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Result, agent_report, exit_code
+from core.agents.calls import Result, agent_report, cut_exit, exit_code
 from core.agents.models import failed_turn, joined_words
 from core.agents.reader import LateReader, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
-from core.events import MAIN, AgentStart, Compaction, Event, Outcome, ToolUse, Turn, Where
+from core.events import MAIN, Event, Outcome, ToolUse, Turn, Where
 from core.logs.decoding import seconds
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
@@ -85,16 +85,16 @@ class KimiWireReader(TranscriptReader):
         if line.get("type") == "metadata":
             return
         message = self.table(line.get("message"), "message")
-        at = self.moment(line.get("timestamp"))
+        self.moment(line.get("timestamp"))
         if not self.begun:
-            self.begin(at, session_of(self.here().file, self.session))
-        self._message(message, self.agent, at)
+            self.begin(session_of(self.here().file, self.session))
+        self._message(message, self.agent)
 
     def own_pending(self) -> Iterable[Event]:
         """Return the words that nothing has counted."""
         return map(self._uncounted, self._said)
 
-    def _message(self, message: dict[str, Any], agent: str, at: float, depth: int = 0) -> None:
+    def _message(self, message: dict[str, Any], agent: str, depth: int = 0) -> None:
         payload = self.table(message.get("payload"), "payload")
         if text(message.get("type")) in _NO_COUNT and agent in self._said:
             self.add(self._uncounted(agent))
@@ -105,57 +105,56 @@ class KimiWireReader(TranscriptReader):
                 content = payload.get("user_input")
                 message_text = words(content) or attached_to(items(content))
                 if message_text.strip() and agent == self.agent:
-                    self.add(self.prompt(at, message_text))
+                    self.add(self.prompt(message_text))
             case "StepInterrupted":
-                self.add(self.prompt(at, "", self.here(), agent, interrupt=True))
+                self.add(self.prompt("", agent=agent, interrupt=True))
             case "ContentPart" if message_text := text(payload.get("text")):
                 so_far = self._said[agent][0] if agent in self._said else ""
-                self._said[agent] = joined_words(so_far, message_text), at, self.here()
+                self._said[agent] = joined_words(so_far, message_text), self.now, self.here()
             case "ToolCall":
-                self._called(payload, agent, at)
+                self._called(payload, agent)
             case "ToolResult":
-                self._answered(payload, at)
+                self._answered(payload)
             case "StatusUpdate":
-                self._used(payload, agent, at)
+                self._used(payload, agent)
             case "CompactionBegin":
                 self._compacting[agent] = self._context.get(agent, 0)
             case "CompactionEnd":
                 before = self._compacting.pop(agent, self._context.get(agent, 0))
-                self.add(Compaction(at=at, agent=agent, where=self.here(), tokens_before=before))
+                self.add(self.compaction(agent, before=before))
             case "SubagentEvent" if depth < _DEEPEST:
-                child = self._child(payload, agent, at)
-                self._message(self.table(payload.get("event"), "event"), child, at, depth + 1)
+                child = self._child(payload, agent)
+                self._message(self.table(payload.get("event"), "event"), child, depth + 1)
 
     def _uncounted(self, agent: str) -> Turn:
         """Return the turn of an agent's last words, whose tokens are not logged."""
         answer_text, at, where = self._said[agent]
-        return self.turn(at, answer_text, where, message=f"words-{where.offset}", agent=agent)
+        return self.turn(answer_text, at=at, where=where, message=f"words-{where.offset}", agent=agent)
 
-    def _child(self, payload: dict[str, Any], agent: str, at: float) -> str:
+    def _child(self, payload: dict[str, Any], agent: str) -> str:
         call = text(payload.get("parent_tool_call_id")) or text(payload.get("task_tool_call_id"))
         child = text(payload.get("agent_id")) or call or "sub-agent"
         if child not in self._parents:
             self._parents[child] = agent
             self._children.setdefault(call, []).append(child)
-            role = text(payload.get("subagent_type"))
-            self.add(AgentStart(at=at, agent=agent, where=self.here(), child=child, role=role))
+            self.child_started(child, text(payload.get("subagent_type")), agent=agent)
             if call in self._over:
                 self._report(self._over[call])
         return child
 
-    def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
+    def _called(self, payload: dict[str, Any], agent: str) -> None:
         function = self.table(payload.get("function"), "function")
         arguments = decode_inner(function.get("arguments"))
         name = text(payload.get("id")) or f"line-{self._line}"
-        self.calls.begin(name, text(function.get("name")), arguments, at, agent, self.here())
+        self.calls.begin(name, text(function.get("name")), arguments, self.now, agent, self.here())
 
-    def _answered(self, payload: dict[str, Any], at: float) -> None:
+    def _answered(self, payload: dict[str, Any]) -> None:
         name = text(payload.get("tool_call_id"))
         facts = table(payload.get("return_value")) or table(payload.get("result"))
         output = words(facts.get("output")) or words(facts.get("message"))
         exited = exit_code(text(facts.get("message"))) or exit_code(output)
         result = Result(text=output, error=facts.get("is_error") is True, exit_code=exited)
-        if (use := self.calls.end(name, at, result, self.here(), line=self._line)) is not None:
+        if (use := self.calls.end(name, self.now, result, self.here(), line=self._line)) is not None:
             self.joined(use)
 
     def joined(self, use: ToolUse) -> None:
@@ -168,13 +167,12 @@ class KimiWireReader(TranscriptReader):
     def _report(self, use: ToolUse) -> None:
         self.add(*(agent_report(use, child, self._parents[child]) for child in self._children.pop(use.id, [])))
 
-    def _used(self, payload: dict[str, Any], agent: str, at: float) -> None:
+    def _used(self, payload: dict[str, Any], agent: str) -> None:
         usage = self.table(payload.get("token_usage"), "token_usage")
         if not usage:
             return
-        answer_text, _, said_at = self._said.pop(agent, ("", at, None))
+        answer_text, _, said_at = self._said.pop(agent, ("", 0.0, None))
         turn = self.turn(
-            at,
             answer_text,
             tokens=token_counts(usage, "input_other", "output", "input_cache_read", "input_cache_creation"),
             message=text(payload.get("message_id")) or f"line-{self._line}",
@@ -276,7 +274,7 @@ class KimiReader(LateReader):
         """Add one interruption per turn, however many records report it."""
         if not self._stopped:
             self._stopped = True
-            self.add(self.prompt(self.now, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
     def _set(self, record: dict[str, Any]) -> None:
         if self._opening is None and not self.begun:
@@ -293,18 +291,18 @@ class KimiReader(LateReader):
         at, where = self._opening or (self.now, self.here())
         self._opening = None
         if self.agent == MAIN:
-            session = session_of(where.file, self.session)
-            self.begin(at, session, where, project=self._project, model=self._model)
+            name = session_of(where.file, self.session)
+            self.begin(name, at=at, where=where, project=self._project, model=self._model)
         else:
             self.begun = True
             self.calls.project = self._project
-            self.add(AgentStart(at=at, agent=MAIN, where=where, child=self.agent, role=self._role))
+            self.child_started(self.agent, self._role, at=at, agent=MAIN, where=where)
 
     def _add_person_prompt(self, record: dict[str, Any]) -> None:
         prompt_text = words(record.get("input")) or attached_to(items(record.get("input")))
         person = text(table(record.get("origin")).get("kind")) in ("", "user")
         if person and prompt_text.strip() and self.agent == MAIN:
-            self.add(self.prompt(self.now, prompt_text))
+            self.add(self.prompt(prompt_text))
 
     def _step(self, event: dict[str, Any]) -> None:
         match event.get("type"):
@@ -335,13 +333,9 @@ class KimiReader(LateReader):
         name = text(event.get("toolCallId")) or text(event.get("parentUuid"))
         facts = table(event.get("result"))
         output = words(facts.get("output"))
-        exited = _EXIT.search(output[-200:])
-        result = Result(
-            text=output[: len(output) - len(exited.group(0))] if exited else output,
-            error=facts.get("isError") is True,
-            exit_code=int(exited.group(1)) if exited else None,
-            rejected=name in self._refused,
-        )
+        bare, exited = cut_exit(output, _EXIT, 200)
+        failed, refused = facts.get("isError") is True, name in self._refused
+        result = Result(bare, error=failed, exit_code=exited, rejected=refused)
         use = self.calls.end(name, self.now, result, self.here(), line=self._line)
         if use is not None:
             self._ended(use, output)
@@ -362,8 +356,7 @@ class KimiReader(LateReader):
         roles, states = _ROLE.findall(output), _STATUS.findall(output)
         for number, child in enumerate(dict.fromkeys(_CHILD.findall(output))):
             role = roles[number] if number < len(roles) else ""
-            began = use.at - (use.duration or 0.0)
-            self.add(AgentStart(at=began, agent=use.agent, where=use.where, child=child, role=role))
+            self.child_started(child, role, at=use.at - (use.duration or 0.0), agent=use.agent, where=use.where)
             state = states[number] if number < len(states) else "completed"
             outcome: Outcome = "success" if state == "completed" else "failure"
             if state != "running":
@@ -379,31 +372,16 @@ class KimiReader(LateReader):
             return
         answer_text, said_at = self._said
         self._said = "", None
-        self.add(
-            self.turn(
-                self.now,
-                answer_text,
-                tokens=tokens,
-                message=name or f"usage-{self._line}",
-                model=self._model or model,
-                stop=stop,
-                said_at=said_at,
-            )
-        )
+        name, model = name or f"usage-{self._line}", self._model or model
+        self.add(self.turn(answer_text, tokens=tokens, message=name, model=model, stop=stop, said_at=said_at))
 
     def _compacted(self, kind: str, record: dict[str, Any]) -> None:
         if kind != "context.apply_compaction":
             self._source = _source(record)
             return
         source, self._source = self._source, ""
-        self.add(
-            self.compaction(
-                self.now,
-                trigger=source,
-                tokens_before=whole_number(record.get("tokensBefore")),
-                tokens_after=whole_number(record.get("tokensAfter")),
-            )
-        )
+        before, after = record.get("tokensBefore"), record.get("tokensAfter")
+        self.add(self.compaction(trigger=source, before=before, after=after))
 
 
 def _source(record: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from core.agents.calls import Result
+from core.agents.models import CALLING, ENDED
 from core.agents.reader import TranscriptReader, left_untold, read_result, sidecar
 from core.agents.values import items, table, text, words
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
@@ -52,7 +53,7 @@ class KiroReader(TranscriptReader):
         self.check_parts(items(content), "kind")
         match record.get("kind"):
             case "Prompt":
-                self.add(self.prompt(self.now, _content_text(content)))
+                self.add(self.prompt(_content_text(content)))
             case "AssistantMessage":
                 self._answer(text(data.get("message_id")), content)
             case "ToolResults":
@@ -66,24 +67,16 @@ class KiroReader(TranscriptReader):
         state = table(facts.get("session_state"))
         model = table(table(state.get("rts_model_state")).get("model_info")) or table(facts.get("model_info"))
         self.model = text(model.get("model_id"))
-        began = seconds(facts.get("created_at"))
-        self.now = self.now or began or 0.0
-        self.begin(
-            self.now,
-            text(facts.get("session_id")),
-            project=text(facts.get("cwd")),
-            model=self.model,
-            parent=text(facts.get("parent_session_id")),
-            synthetic_time=not self.now,
-        )
+        self.now = self.now or seconds(facts.get("created_at")) or 0.0
+        project, parent, synthetic = facts.get("cwd"), facts.get("parent_session_id"), not self.now
+        self.begin(facts.get("session_id"), project=project, model=self.model, parent=parent, synthetic_time=synthetic)
 
     def _answer(self, name: str, content: Any) -> None:
         parts = self.objects(content, "content")
         calls = [table(part.get("data")) for part in parts if part.get("kind") == "toolUse"]
-        stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, _content_text(content), message=name, stop=stop)
+        self.answer(_content_text(content), message=name, stop=CALLING if calls else ENDED)
         for call in calls:
-            self.call(text(call.get("toolUseId")), text(call.get("name")), call.get("input"), self.now)
+            self.call(text(call.get("toolUseId")), text(call.get("name")), call.get("input"))
 
     def _results(self, data: dict[str, Any]) -> None:
         more = table(data.get("results"))
@@ -92,7 +85,7 @@ class KiroReader(TranscriptReader):
             name = text(facts.get("toolUseId"))
             stopped = table(more.get(name)).get("result") == "Cancelled"
             result = _result(facts.get("content"), failed=facts.get("status") == "error", stopped=stopped)
-            self.result(name, self.now, result, timed=False)
+            self.result(name, result, timed=False)
 
     def _conversation(self, record: dict[str, Any]) -> None:
         """A conversation of the older CLI, or a session of the editor, as one document."""
@@ -111,16 +104,12 @@ class KiroReader(TranscriptReader):
         if not self.begun or name != self.session:
             self.add(*self.close_all())
             self._read = 0
-            self.begin(
-                self.now,
-                name,
-                project=project or text(record.get("workspacePath")),
-                model=self.model,
-                synthetic_time=began is None,
-                untold=left_untold(times=began, tokens=False, cost=False, model=self.model),
-            )
+            project = project or text(record.get("workspacePath"))
+            untold = left_untold(times=began, tokens=False, cost=False, model=self.model)
+            self.begin(name, project=project, model=self.model, synthetic_time=began is None, untold=untold)
         already, self._read = self._read, max(self._read, len(turns))
         for place, turn in turns[already:]:
+            self.enter(place)
             if "message" in turn:
                 self._editor_turn(place, table(turn.get("message")))
             else:
@@ -129,35 +118,31 @@ class KiroReader(TranscriptReader):
     def _editor_turn(self, place: str, message: dict[str, Any]) -> None:
         message_text = words(message.get("content"))
         if message.get("role") == "user":
-            self.add(self.prompt(self.now, message_text, self.here(place)))
+            self.add(self.prompt(message_text))
         else:
-            self.answer(self.now, message_text, self.here(place), message=place)
+            self.answer(message_text, message=place)
 
     def _turn(self, place: str, turn: dict[str, Any]) -> None:
         user, answer = table(turn.get("user")), table(turn.get("assistant"))
-        where = self.here(place)
-        stamp = seconds(user.get("timestamp"))
-        self.now = self.now if stamp is None else stamp
+        self.now = self.time_of(user.get("timestamp"))
         content = table(user.get("content"))
         prompt_text = text(table(content.get("Prompt")).get("prompt"))
         results = items(table(content.get("ToolUseResults")).get("tool_use_results"))
         if prompt_text:
-            self.add(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(prompt_text))
         for number, one in enumerate(map(table, results)):
             name = text(one.get("tool_use_id")) or "".join(self._called[number : number + 1])
             result = _result(one.get("content"), failed=one.get("status") == "Error", stopped=False)
-            self.result(name, self.now, result, where)
-        ended = seconds(table(turn.get("request_metadata")).get("stream_end_timestamp_ms"))
-        self.now = self.now if ended is None else max(self.now, ended)
+            self.result(name, result)
+        self.now = max(self.now, self.time_of(table(turn.get("request_metadata")).get("stream_end_timestamp_ms")))
         body = table(answer.get("Response")) or table(answer.get("ToolUse"))
         calls = [table(one) for one in items(body.get("tool_uses"))]
-        stop = "tool_use" if calls else "end_turn"
         name = text(body.get("message_id")) or place
-        self.answer(self.now, text(body.get("content")), where, message=name, stop=stop)
+        self.answer(text(body.get("content")), message=name, stop=CALLING if calls else ENDED)
         self._called = [text(one.get("id")) or f"{place}/{number}" for number, one in enumerate(calls)]
         for call_id, one in zip(self._called, calls, strict=True):
             arguments = one.get("orig_args") if one.get("args") is None else one["args"]
-            self.call(call_id, text(one.get("name")), arguments, self.now, where)
+            self.call(call_id, text(one.get("name")), arguments)
 
     @staticmethod
     def rows(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
+from core.agents.models import CALLING, ENDED
 from core.agents.reader import STEP, TranscriptReader, sidecar
 from core.agents.values import amount, table, text, token_counts, words
 from core.events import Event
@@ -41,11 +42,11 @@ class VibeReader(TranscriptReader):
         match message.get("role"):
             case "user" if message.get("injected") is not True:
                 if content:
-                    self.add(self.prompt(self.now, content))
+                    self.add(self.prompt(content))
             case "assistant":
                 self._answer(message, content)
             case "tool":
-                self.result(text(message.get("tool_call_id")), self.now, _result(content), timed=False)
+                self.result(text(message.get("tool_call_id")), _result(content), timed=False)
 
     def _open(self) -> None:
         self._file = self.here().file
@@ -53,20 +54,14 @@ class VibeReader(TranscriptReader):
         config = table(facts.get("config"))
         self.model = text(facts.get("model")) or text(config.get("active_model"))
         self.now = seconds(facts.get("start_time")) or 0.0
-        self.begin(
-            self.now,
-            Path(self._file).parent.name if Path(self._file).name == MESSAGES else "",
-            project=text(table(facts.get("environment")).get("working_directory")),
-            branch=text(facts.get("git_branch")),
-            parent=text(facts.get("parent_session_id")),
-            model=self.model,
-            synthetic_time=True,
-        )
+        name = Path(self._file).parent.name if Path(self._file).name == MESSAGES else ""
+        project = table(facts.get("environment")).get("working_directory")
+        branch, parent = facts.get("git_branch"), facts.get("parent_session_id")
+        self.begin(name, project=project, branch=branch, parent=parent, model=self.model, synthetic_time=True)
 
     def _answer(self, message: dict[str, Any], answer_text: str) -> None:
         calls = self.objects(message.get("tool_calls"), "tool_calls")
-        stop = "tool_use" if calls else "end_turn"
-        self.answer(self.now, answer_text, message=text(message.get("message_id")), stop=stop)
+        self.answer(answer_text, message=text(message.get("message_id")), stop=CALLING if calls else ENDED)
         self.function_calls(calls, f"line-{self._line}")
 
     def finish(self) -> list[Event]:

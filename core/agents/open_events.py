@@ -139,19 +139,17 @@ class OpenEventsReader(TranscriptReader):
             use = structs.replace(use, action=action)
         elif use.action == "other":
             self.note("unknown tool without a known action")
-        self._add_turn(line, at, agent)
+        self._add_turn(line, agent)
         self.add(use)
 
     def _open(self, line: dict[str, Any], session: str, agent: str) -> None:
-        parent = text(line.get("parent"))
         if session != self._current:
             self._current = session
-            self.begin(self.now, session, model=text(line.get("model")))
+            self.begin(session, model=line.get("model"))
             self._agents.add((session, self.agent))
         if (session, agent) not in self._agents:
             self._agents.add((session, agent))
-            above = parent or self.agent
-            self.add(AgentStart(at=self.now, agent=above, where=self.here(), child=agent))
+            self.child_started(agent, agent=text(line.get("parent")))
 
     def _use(self, line: dict[str, Any], tool: str, at: float, agent: str) -> ToolUse:
         value = line.get("target")
@@ -177,14 +175,13 @@ class OpenEventsReader(TranscriptReader):
         relative = tuple(self.calls.relative(target) for target in targets)
         return structs.replace(use, targets=relative or use.targets, outcome=judged)
 
-    def _add_turn(self, line: dict[str, Any], at: float, agent: str) -> None:
+    def _add_turn(self, line: dict[str, Any], agent: str) -> None:
         """Add a turn for a line with tokens."""
         tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
             return
         counts = token_counts(table(tokens), "input", "output", "cache_read", "cache_write")
         turn = self.turn(
-            at,
             "",
             tokens=counts if counts.input_tokens else counts._replace(input_tokens=whole_number(tokens)),
             message=f"turn-{self._number}",

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from core.agents.calls import Calls, Result, agent_report, said_event, split_advice
+from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import failed_turn
 from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, table, text, token_counts, whole_number
-from core.events import AgentStart, Compaction, Event, Prompt, Where
+from core.events import Event, Prompt, Where
 from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
 from core.logs.decoding import decoded, seconds
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
@@ -294,7 +294,7 @@ class OpenCodeReader(TranscriptReader):
         elif "role" in record:
             self._message(record)
         elif "type" in record:
-            self._part(record, self.here())
+            self._part(record)
         elif "id" in record and ("directory" in record or "projectID" in record or "title" in record):
             self._session(record)
         else:
@@ -323,7 +323,7 @@ class OpenCodeReader(TranscriptReader):
             self._message(data)
         elif row["table"] == "part":
             data["messageID"] = row.get("message_id")
-            self._part(data, self.here())
+            self._part(data)
 
     def _export(self, record: dict[str, Any]) -> None:
         self._session(self.table(record.get("info"), "info"))
@@ -334,8 +334,9 @@ class OpenCodeReader(TranscriptReader):
             self._message({**info, "id": name})
             for number, part in self.placed(message.get("parts"), "parts"):
                 own = _own_id(part.get("id"), f"part-{place}/{number}", used_ids)
-                where = self.here(f"/messages/{place}/parts/{number}")
-                self._part({**part, "id": own, "messageID": name}, where)
+                self.enter(f"/messages/{place}/parts/{number}")
+                self._part({**part, "id": own, "messageID": name})
+                self.enter()
 
     def _session(self, info: dict[str, Any]) -> None:
         name = text(info.get("id"))
@@ -349,10 +350,8 @@ class OpenCodeReader(TranscriptReader):
         if self.begun:
             self.add(*self.close_all())
             self.calls = Calls(self.kit, self.name)
-        at = seconds(table(info.get("time")).get("created"))
-        if at is not None:
-            self.now = at
-        self.begin(self.now, name, project=text(info.get("directory")), version=text(info.get("version")))
+        self.now = self.time_of(table(info.get("time")).get("created"))
+        self.begin(name, project=info.get("directory"), version=info.get("version"))
 
     def _agent(self, session: str) -> str:
         """Return the agent of a session; the first act of a child announces it."""
@@ -373,8 +372,7 @@ class OpenCodeReader(TranscriptReader):
         created = seconds(table(info.get("time")).get("created"))
         titled = _ROLE.search(text(info.get("title")))
         role = role or text(info.get("agent")) or (titled.group(1) if titled else "")
-        began = at if created is None else created
-        self.add(AgentStart(at=began, agent=parent, where=self.here(), child=child, role=role))
+        self.child_started(child, role, at=at if created is None else created, agent=parent)
 
     def _message(self, message: dict[str, Any]) -> None:
         name, session = text(message.get("id")), text(message.get("sessionID"))
@@ -386,60 +384,63 @@ class OpenCodeReader(TranscriptReader):
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
             agent = self._agent(session)
             if table(message["error"]).get("name") == "MessageAbortedError":
-                self._stopped[session] = self.prompt(at, "", self.here(), agent, interrupt=True)
+                self._stopped[session] = self.prompt("", agent=agent, interrupt=True)
             else:
                 self.add(failed_turn(at, agent, self.here(), name))
-        for part_name, (part, where) in self._unsaid.pop(name, {}).items():
-            self._add_text(part_name, part, message, where)
+        for part_name, (part, place) in self._unsaid.pop(name, {}).items():
+            self._place = place
+            self._add_text(part_name, part, message)
+        self.enter()
 
-    def _part(self, part: dict[str, Any], where: Where) -> None:
-        name = text(part.get("id")) or text(part.get("callID")) or f"{where.offset}{where.entry}"
+    def _part(self, part: dict[str, Any]) -> None:
+        place = self.here()
+        name = text(part.get("id")) or text(part.get("callID")) or f"{place.offset}{place.entry}"
         if name in self._read_ids:
             return
         message = self._messages.get(text(part.get("messageID")))
         kind = part.get("type")
         self.check_kind(text(kind))
         if kind == "tool":
-            self._tool(name, part, where)
+            self._tool(name, part)
         elif kind == "text":
             if message is None:
-                self._unsaid.setdefault(text(part.get("messageID")), {})[name] = part, where
+                self._unsaid.setdefault(text(part.get("messageID")), {})[name] = part, place
             else:
-                self._add_text(name, part, message, where)
+                self._add_text(name, part, message)
         elif kind == "compaction":
             self._read_ids.add(name)
             trigger = "auto" if part.get("auto") is True else "manual"
-            self._compacted(part, text(part.get("messageID")), trigger, where)
+            self._compacted(part, text(part.get("messageID")), trigger)
         elif kind == "step-finish":
             self._read_ids.add(name)
-            self._turn(name, part, message or {}, where)
+            self._turn(name, part, message or {})
 
-    def _add_text(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where) -> None:
+    def _add_text(self, name: str, part: dict[str, Any], message: dict[str, Any]) -> None:
         message_id = text(message.get("id"))
         part_text = text(part.get("text"))
         if message.get("role") == "assistant" and part_text:
-            self._words.setdefault(message_id, {})[name] = part_text, where
+            self._words.setdefault(message_id, {})[name] = part_text, self.here()
         is_prompt = message.get("role") == "user" and part.get("synthetic") is not True and part_text
         if not is_prompt or message_id in self._read_ids:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
         if self._agent(session) == self.agent:
             self._read_ids.add(message_id)
-            self.add(self.prompt(self._time(part, message), part_text, where))
+            self._time(part, message)
+            self.add(self.prompt(part_text))
 
-    def _compacted(self, part: dict[str, Any], key: str, trigger: str, where: Where) -> None:
+    def _compacted(self, part: dict[str, Any], key: str, trigger: str) -> None:
         if not key or f"compaction {key}" in self._read_ids:
             return
         self._read_ids.add(f"compaction {key}")
         agent = self._agent(text(part.get("sessionID")))
-        at = self._time(part, self._messages.get(text(part.get("messageID")), {}))
-        context = self._context.get(agent, 0)
-        self.add(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=context))
+        self._time(part, self._messages.get(text(part.get("messageID")), {}))
+        self.add(self.compaction(agent, trigger=trigger, before=self._context.get(agent, 0)))
 
-    def _turn(self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where) -> None:
+    def _turn(self, name: str, part: dict[str, Any], message: dict[str, Any]) -> None:
         if message.get("summary") is True:
             key = text(message.get("parentID")) or text(message.get("id"))
-            self._compacted(part, key, "", where)
+            self._compacted(part, key, "")
             return
         tokens = self.table(part.get("tokens"), "tokens")
         cache = table(tokens.get("cache"))
@@ -447,11 +448,11 @@ class OpenCodeReader(TranscriptReader):
         words = self._words.pop(text(message.get("id")), {})
         self._read_ids.update(words)
         sent, answered, thinking, _ = token_counts(tokens, "input", "output", "reasoning")
-        turn = self.turn(
-            self._time(part, message),
+        self._time(part, message)
+        _, _, read, written = token_counts(cache, "", "", "read", "write")
+        new_turn = self.answer(
             "".join(word for word, _ in words.values()),
-            where,
-            TokenCounts(sent, answered + thinking, whole_number(cache.get("read")), whole_number(cache.get("write"))),
+            tokens=TokenCounts(sent, answered + thinking, read, written),
             message=name,
             model=text(message.get("modelID")),
             cost=amount(part.get("cost")),
@@ -459,12 +460,10 @@ class OpenCodeReader(TranscriptReader):
             agent=agent,
             said_at=next((place for _, place in reversed(words.values())), None),
         )
-        new_turn = self.usage.deduplicate(turn)
         if new_turn is not None:
             self._context[agent] = new_turn.context_tokens
-            self.add(new_turn)
 
-    def _tool(self, name: str, part: dict[str, Any], where: Where) -> None:
+    def _tool(self, name: str, part: dict[str, Any]) -> None:
         state = self.table(part.get("state"), "state")
         tool = text(part.get("tool"))
         times = table(state.get("time"))
@@ -476,29 +475,19 @@ class OpenCodeReader(TranscriptReader):
             self._start_child(child, agent, self.now if began is None else began, role)
         if text(state.get("status")) not in FINAL:
             at = self.now if began is None else began
-            self.calls.begin(name, tool, state.get("input"), at, agent, where)
+            self.calls.begin(name, tool, state.get("input"), at, agent, self.here())
             return
         self._read_ids.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
-        result = _result(tool, state)
-        plain, advice = split_advice(result.text)
-        result = result._replace(text=plain)
-        if self.calls.is_known(name):
-            use = self.calls.end(name, at, result, where, line=self._line)
-        else:
-            use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
-        if use is not None:
-            self.add(use)
-            if advice:
-                self.add(said_event(advice, at, agent, where))
-            if child:
-                self.add(agent_report(use, child))
+        arguments, result = state.get("input"), _result(tool, state)
+        use, advice = self.end_call(name, tool, arguments, result, at, began=began, agent=agent)
+        self.add(use, advice, agent_report(use, child) if use is not None and child else None)
 
-    def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
+    def _time(self, part: dict[str, Any], message: dict[str, Any]) -> None:
+        """Advance to the time of a part, or of its message."""
         own, times = table(part.get("time")), table(message.get("time"))
-        return self.moment(
-            own.get("end"), own.get("start"), part.get("created"), times.get("completed"), times.get("created")
-        )
+        last = (part.get("created"), times.get("completed"), times.get("created"))
+        self.moment(own.get("end"), own.get("start"), *last)
 
 
 def _own_id(entry_id: Any, place: str, used_ids: set[str]) -> str:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import ENDED, Usage, failed_turn
-from core.agents.reader import STEP, LogClock, TranscriptReader, left_untold
+from core.agents.reader import LogClock, TranscriptReader, left_untold
 from core.agents.tables import known_words
 from core.agents.values import (
     TokenCounts,
@@ -29,7 +29,7 @@ from core.agents.values import (
     words,
 )
 from core.engine.values import fingerprint
-from core.events import AgentStart, Compaction, Event, Matter, Prompt, SessionEnd, Turn, Where
+from core.events import Event, Matter, Prompt, SessionEnd, Turn, Where
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, extent
 from core.logs.format import Format, Sample
@@ -218,41 +218,41 @@ class OpenHandsFolderReader(TranscriptReader):
         self.check_kind(kind)
         at = self.moment(event.get("timestamp"))
         if not self.begun:
-            self.begin(at, self.session)
+            self.begin("")
         if kind == "ConversationStateUpdateEvent":
-            self._state(event, at)
-            self._read_totals(event, at)
+            self._state(event)
+            self._read_totals(event)
         elif kind == "MessageEvent":
-            self._message(event, at)
+            self._message(event)
         elif kind == "ConversationErrorEvent":
             self._course.stage = "rests"
             self.add(failed_turn(at, self.agent, self.here()))
         elif kind == "ActionEvent":
-            self._act(event, at)
+            self._act(event)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            self._observe(event, kind, at)
+            self._observe(event, kind)
         elif kind == "Condensation":
-            self.add(self.compaction(at, trigger="auto"))
+            self.add(self.compaction(trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
             self._course.stage = "rests"
-            self.add(self.prompt(at, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
     def own_pending(self) -> Iterable[Event]:
         """Return what was spent and belongs to no answer."""
         return filter(None, [self._spent])
 
-    def _message(self, event: dict[str, Any], at: float) -> None:
+    def _message(self, event: dict[str, Any]) -> None:
         """Read a message; an agent that speaks without a call is done."""
         message_text = words(table(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
             self._course.stage = "asked"
-            self.add(self.prompt(at, message_text))
+            self.add(self.prompt(message_text))
         elif event.get("source") == "agent" or event.get("llm_response_id"):
             message_text = unthought(message_text)
             self._course.stage = "rests" if message_text else "works"
-            self._answer(event, message_text, at, stop=ENDED if message_text else "")
+            self._answer(event, message_text, stop=ENDED if message_text else "")
 
-    def _state(self, event: dict[str, Any], at: float) -> None:
+    def _state(self, event: dict[str, Any]) -> None:
         """Read the status of the conversation, alone or within the full state."""
         value = event.get("value")
         if event.get("key") == "full_state":
@@ -260,9 +260,9 @@ class OpenHandsFolderReader(TranscriptReader):
         elif event.get("key") != "execution_status":
             return
         if value != "paused":
-            self.add(self._course.enter(text(value), at, self.agent, self.here()))
+            self.add(self._course.enter(text(value), self.now, self.agent, self.here()))
 
-    def _read_totals(self, event: dict[str, Any], at: float) -> None:
+    def _read_totals(self, event: dict[str, Any]) -> None:
         """Read the totals; their increase belongs to the next answer."""
         value = table(event.get("value"))
         if event.get("key") == "full_state":
@@ -282,11 +282,11 @@ class OpenHandsFolderReader(TranscriptReader):
             name, model, tokens, cost = text(event.get("id")), used.model, used.tokens, amount(used.cost)
             if purpose == answering:
                 self.add(self._spent)
-                self._spent = self.turn(at, "", tokens=tokens, message=name, model=model, cost=cost)
+                self._spent = self.turn("", tokens=tokens, message=name, model=model, cost=cost)
             else:  # not spent on answers, for example on a summary
                 self.add(self.total(model, cost, tokens, f"{name}/{purpose}"))
 
-    def _answer(self, event: dict[str, Any], answer_text: str, at: float, entry: str = "", stop: str = "") -> None:
+    def _answer(self, event: dict[str, Any], answer_text: str, entry: str = "", stop: str = "") -> None:
         """Add the model's answer, whose words are at `entry` of its event; it may come with several calls.
 
         Its end is added even if it comes with a later call of the answer.
@@ -299,26 +299,26 @@ class OpenHandsFolderReader(TranscriptReader):
         if name:
             self._answers.add(name)
         cost = 0.0 if is_repeated else None
-        turn = self.turn(at, answer_text, message=name, cost=cost, stop=stop, said_at=self.here(entry))
+        turn = self.turn(answer_text, message=name, cost=cost, stop=stop, said_at=self.here(entry))
         counted, self._spent = self._spent, None
         if counted is not None:
             turn = structs.replace(turn, **{name: getattr(counted, name) for name in _TOLD})
         self.add(turn)
 
-    def _act(self, event: dict[str, Any], at: float) -> None:
+    def _act(self, event: dict[str, Any]) -> None:
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
         if tool == "finish" and event.get("action") is not None:
             self._course.stage = "rests"
             self.calls.settle(text(event.get("tool_call_id")))
-            self._answer(event, text(action.get("message")).strip(), at, "/action", ENDED)
+            self._answer(event, text(action.get("message")).strip(), "/action", ENDED)
             return
         self._course.stage = "works"
-        self._answer(event, unthought(words(event.get("thought"))), at)
+        self._answer(event, unthought(words(event.get("thought"))))
         call = table(event.get("tool_call"))
         arguments = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
-        if not self.calls.begin(name, tool, arguments, at, self.agent, self.here()):
+        if not self.calls.begin(name, tool, arguments, self.now, self.agent, self.here()):
             return
         if tool == "task":
             children = [name]
@@ -328,12 +328,10 @@ class OpenHandsFolderReader(TranscriptReader):
             self._children[name] = list(table(action.get("tasks"))) if tool == "delegate" else []
             return
         self._children[name] = children if tool == "task" else []
-        role = text(action.get("subagent_type"))
-        self.add(
-            *[AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role) for child in children]
-        )
+        for child in children:
+            self.child_started(child, text(action.get("subagent_type")))
 
-    def _observe(self, event: dict[str, Any], kind: str, at: float) -> None:
+    def _observe(self, event: dict[str, Any], kind: str) -> None:
         if event.get("tool_name") == "finish" and kind == "ObservationEvent":
             return
         observation = table(event.get("observation"))
@@ -355,7 +353,7 @@ class OpenHandsFolderReader(TranscriptReader):
             running=running,
         )
         name = text(event.get("tool_call_id"))
-        use = self.result(name, at, result)
+        use = self.result(name, result)
         if use is not None:
             self.add(*(agent_report(use, child) for child in self._children.pop(name, [])))
 
@@ -494,25 +492,16 @@ class OpenHandsReader(TranscriptReader):
         rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
         self._summed_up = rest is not None
         start = len(self.out)
-        self.begin(
-            self.now,
-            name,
-            project=folder,
-            model=model,
-            synthetic_time=not known_times,
-            untold=self._left_untold(steps, in_all, model, timed=bool(known_times)),
-        )
+        untold = self._left_untold(steps, in_all, model, timed=bool(known_times))
+        self.begin(name, project=folder, model=model, synthetic_time=not known_times, untold=untold)
         for place, step in steps:
-            at = seconds(step.get("timestamp"))
-            if at is not None:
-                self.moment(at)
-            elif not known_times and "action" in step:
-                self.now += STEP
-            where = self.here(f"{root}/{place}")
+            self.advance(seconds(step.get("timestamp")), timed=bool(known_times) or "action" not in step)
+            self.enter(f"{root}/{place}")
             if isinstance(step.get("action"), str):
-                self._act(step, place, where)
+                self._act(step, place)
             elif isinstance(step.get("observation"), str):
-                self._observe(step, where)
+                self._observe(step)
+        self.enter()
         self.add(*self.close_all())
         self._add_totals(in_all, rest, start)
 
@@ -546,38 +535,37 @@ class OpenHandsReader(TranscriptReader):
             ended = isinstance(last, SessionEnd)
             self.out.insert(len(self.out) - ended, structs.replace(total, at=last.at))
 
-    def _act(self, step: dict[str, Any], place: str, where: Where) -> None:
+    def _act(self, step: dict[str, Any], place: str) -> None:
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {key: step[key] for key in step if key not in ("action", "source")}
-        self._answer(step, place, arguments, where)
+        self._answer(step, place, arguments)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
             self._course.stage = "asked"
-            self.add(self.prompt(self.now, words(arguments.get("content")), where))
+            self.add(self.prompt(words(arguments.get("content"))))
         elif action == "message" and source == "agent":
             self._course.stage = "rests" if arguments.get("wait_for_response") is True else "works"
         elif action == "condensation":
-            self.add(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
+            self.add(self.compaction(self._agents[-1], trigger="auto"))
         elif action == "finish":
             self._course.stage = "rests"
-            self.add(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
+            self.add(SessionEnd(at=self.now, agent=self._agents[-1], where=self.here(), reason="finish"))
         elif action not in _NO_TOOLS and source in (None, "agent"):
             self._course.stage = "works"
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
             name = step_name(step.get("id"), place)
             tool_arguments = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
-            if self.calls.begin(name, tool or action, tool_arguments, self.now, self._agents[-1], where):
+            if self.calls.begin(name, tool or action, tool_arguments, self.now, self._agents[-1], self.here()):
                 self._waiting.append(name)
             if action == "delegate":
-                role = text(arguments.get("agent"))
-                self.add(AgentStart(at=self.now, agent=self._agents[-1], where=where, child=name, role=role))
+                self.child_started(name, text(arguments.get("agent")), agent=self._agents[-1])
                 self._agents.append(name)
         self._asked = True
 
-    def _observe(self, step: dict[str, Any], where: Where) -> None:
+    def _observe(self, step: dict[str, Any]) -> None:
         observation = step["observation"]
         if observation == "agent_state_changed":
             state = text(table(step.get("extras")).get("agent_state"))
-            self.add(self._course.enter(state, self.now, self._agents[-1], where))
+            self.add(self._course.enter(state, self.now, self._agents[-1], self.here()))
         if observation in _NO_RESULTS:
             return
         caused = step.get("cause")
@@ -590,12 +578,11 @@ class OpenHandsReader(TranscriptReader):
         delegated = observation == "delegate" and name == self._agents[-1]
         if delegated:
             self._agents.pop()
-        use = self.calls.end(name, self.now, observed_result(step, observation), where, line=self._line)
-        self.add(use)
+        use = self.result(name, observed_result(step, observation))
         if delegated and use is not None:
             self.add(agent_report(use, name))
 
-    def _answer(self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where) -> None:
+    def _answer(self, step: dict[str, Any], place: str, arguments: dict[str, Any]) -> None:
         """Add the model's answer to an action; logs without responses have only its words."""
         response = response_of(step)
         usage = table(response.get("usage"))
@@ -606,9 +593,7 @@ class OpenHandsReader(TranscriptReader):
         used = used or TokensUsed()
         waits = step["action"] == "message" and arguments.get("wait_for_response") is True
         self.answer(
-            self.now,
             answer_text,
-            where,
             tokens=chat_tokens(usage) if usage else used.tokens,
             message=text(response.get("id")) or f"answer-{place}",
             model=text(response.get("model")) or used.model,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.calls import Result, is_advice, said_event
+from core.agents.calls import Result, cut_exit, is_advice, said_event
 from core.agents.reader import LateReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
@@ -72,9 +72,8 @@ class PiReader(LateReader):
                     at = self.moment(entry.get("timestamp"))
                     self.add(said_event(advice, at, self.agent, self.here()))
             case "compaction":
-                at = self.moment(entry.get("timestamp"))
-                before = whole_number(entry.get("tokensBefore"))
-                self.add(self.compaction(at, tokens_before=before))
+                self.moment(entry.get("timestamp"))
+                self.add(self.compaction(before=entry.get("tokensBefore")))
 
     def _header(self, entry: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"))
@@ -89,71 +88,52 @@ class PiReader(LateReader):
         self._opening = None
         at = at if first is None else min(at, first)
         parent = text(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
-        self.begin(
-            at,
-            text(entry.get("id")),
-            where,
-            project=text(entry.get("cwd")),
-            model=text(entry.get("modelId")),
-            version=str(whole_number(entry.get("version")) or 1),
-            parent=parent.removesuffix(".jsonl").rpartition("_")[2],
-        )
+        parent = parent.removesuffix(".jsonl").rpartition("_")[2]
+        facts = {"project": entry.get("cwd"), "model": entry.get("modelId"), "parent": parent}
+        self.begin(entry.get("id"), at=at, where=where, version=str(whole_number(entry.get("version")) or 1), **facts)
 
     def _message(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"), message.get("timestamp"))
         self.check_parts(items(message.get("content")))
         match message.get("role"):
             case "user":
-                self.add(self.prompt(at, words(message.get("content"))))
+                self.add(self.prompt(words(message.get("content"))))
             case "assistant":
-                self._answer(text(entry.get("id")), message, at)
+                self._answer(text(entry.get("id")), message)
             case "toolResult":
                 output = words(message.get("content"))
                 result = _result(output, message.get("isError"), text(message.get("toolName")))
-                called = text(message.get("toolCallId"))
-                self.result(called, at, result)
+                self.result(text(message.get("toolCallId")), result)
             case "bashExecution":
-                result = Result(
-                    text=text(message.get("output")),
-                    exit_code=code(message.get("exitCode")),
-                    rejected=message.get("cancelled") is True,
-                )
+                exited, stopped = code(message.get("exitCode")), message.get("cancelled") is True
+                result = Result(text(message.get("output")), exit_code=exited, rejected=stopped)
                 run = {"command": text(message.get("command"))}
                 name = f"bash-{text(entry.get('id')) or at}"
-                self.add(self.whole_call(name, "bashExecution", run, at, result))
+                self.add(self.whole_call(name, "bashExecution", run, result))
             case role if role not in _ROLES:
                 self.skip(f"message/{role}")
 
-    def _answer(self, name: str, message: dict[str, Any], at: float) -> None:
+    def _answer(self, name: str, message: dict[str, Any]) -> None:
         usage = self.table(message.get("usage"), "usage")
         stop = text(message.get("stopReason"))
-        self.add(
-            self.turn(
-                at,
-                words(message.get("content")),
-                message=name,
-                model=text(message.get("model")),
-                tokens=token_counts(usage, "input", "output", "cacheRead", "cacheWrite"),
-                cost=amount(table(usage.get("cost")).get("total")),
-                stop=stop,
-            )
-        )
-        self.part_calls(self.objects(message.get("content"), "content"), "toolCall", "arguments", at)
+        tokens = token_counts(usage, "input", "output", "cacheRead", "cacheWrite")
+        model, cost = text(message.get("model")), amount(table(usage.get("cost")).get("total"))
+        said = words(message.get("content"))
+        self.add(self.turn(said, message=name, model=model, tokens=tokens, cost=cost, stop=stop))
+        self.part_calls(self.objects(message.get("content"), "content"), "toolCall", "arguments")
         if stop in ("aborted", "error"):  # The calls of such an answer never run.
             for use in self.calls.unanswered():
-                self.result(use.id, at, Result(collateral=stop == "error", rejected=stop == "aborted"))
+                self.result(use.id, Result(collateral=stop == "error", rejected=stop == "aborted"))
         if stop == "aborted":
-            self.add(self.prompt(at, "", interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
 
 def _result(output: str, error: Any, tool: str) -> Result:
     shell = tool == "bash"
-    tail = output[-200:]
-    exited = _EXIT.search(tail) if error or shell else None
-    if exited:
-        bare = output[: len(output) - len(tail) + exited.start()]
-        return Result(text=bare, error=True, exit_code=int(exited.group(1)))
-    if error and _ABORTED.search(tail):
+    bare, exited = cut_exit(output, _EXIT, 200) if error or shell else (output, None)
+    if exited is not None:
+        return Result(text=bare, error=True, exit_code=exited)
+    if error and _ABORTED.search(output[-200:]):
         return Result(text=output, error=True, rejected=True)
     return Result(text=output, error=error is True, exit_code=0 if shell and not error else None)
 

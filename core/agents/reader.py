@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import structs
 
-from core.agents.calls import Calls, Result
+from core.agents.calls import Calls, Result, said_event, split_advice
 from core.agents.models import Usage
 from core.agents.normalizer import AgentKit
 from core.agents.tables import known_words
-from core.agents.values import TokenCounts, code, decode, items, table, text, words
+from core.agents.values import TokenCounts, code, decode, items, table, text, whole_number, words
 from core.engine.values import fingerprint
 from core.events import (
     MAIN,
     MATTERS,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -47,6 +48,7 @@ FAR_OFF = "a time that is years off"
 _EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are before it.
 _LATEST = 32_503_680_000.0  # The year 3000.
 _NOWHERE = Where("")
+_NAMES = ("project", "branch", "version", "model", "parent")  # Facts of a session that are texts.
 _LONGEST_KIND = 60  # Characters of a record's kind that are counted.
 
 
@@ -118,7 +120,7 @@ class TranscriptReader(AgentReader):
         self.clock = LogClock()
         self.begun = False
         self.out: list[Event] = []  # The events of this record so far.
-        self._place = _NOWHERE
+        self._record = self._place = _NOWHERE  # The places of the record and of the entry in it that is read.
         self._line = 0
         self.setup()
 
@@ -127,7 +129,7 @@ class TranscriptReader(AgentReader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """Return the events that this record completes."""
-        self._place, self._line = where, line
+        self._record, self._place, self._line = where, where, line
         value = decode(record)
         if value is None and (parts := glued_objects(record, where)):
             return [event for part, place in parts for event in self.feed(part, place, line)]
@@ -146,7 +148,9 @@ class TranscriptReader(AgentReader):
 
     def add(self, *events: Event | None) -> None:
         """Add events of this record, as far as there are any."""
-        self.out.extend(event for event in events if event is not None)
+        for event in events:
+            if event is not None:
+                self.out.append(event)
 
     def joined(self, use: ToolUse) -> None:
         """Add a tool use whose result came before its call."""
@@ -229,57 +233,65 @@ class TranscriptReader(AgentReader):
         self.now = at
         return at
 
+    def advance(self, at: float | None, *, timed: bool) -> None:
+        """Advance to the time of an entry, or by a step if it is not `timed`."""
+        if at is not None:
+            self.moment(at)
+        elif not timed:
+            self.now += STEP
+
+    def time_of(self, value: Any) -> float:
+        """Return a time of the log, or the last one if the value is none."""
+        at = seconds(value)
+        return self.now if at is None else at
+
+    def enter(self, entry: str = "") -> Where:
+        """Go to an entry of this record, named by a JSON pointer, and return its place; without one to the record."""
+        record = self._record
+        place = Where(record.file, record.offset, record.length, f"{record.entry}{entry}") if entry else record
+        self._place = place
+        return place
+
     def here(self, entry: str = "") -> Where:
-        """Return the place of this record, or of an entry in it, named by a JSON pointer."""
+        """Return the place of this entry, or of one in it."""
         place = self._place
         return Where(place.file, place.offset, place.length, f"{place.entry}{entry}") if entry else place
 
-    def start(self, at: float, session: str, where: Where | None = None, **facts: Any) -> SessionStart:
-        """Return the beginning of an agent's log."""
+    def begin(self, session: Any, *, at: float | None = None, where: Where | None = None, **facts: Any) -> None:
+        """Add the beginning of an agent's log; names in its `facts` that are not texts are left out."""
+        facts |= {name: text(facts[name]) for name in _NAMES if name in facts}
         self.begun = True
-        self.session = session or self.session
+        self.session = text(session) or self.session
         self.version = facts.get("version", "") or self.version
         if facts.get("project"):
             self.calls.project = facts["project"]
         if self.clock.made_up or facts.get("synthetic_time"):
             left = {*facts.get("untold", self.untold), "times"}
             facts |= {"synthetic_time": True, "untold": tuple(one for one in MATTERS if one in left)}
-        return SessionStart(
-            at=at,
-            agent=self.agent,
-            where=where or self._place,
-            session=self.session,
-            tool=self.name,
-            **{"untold": self.untold, **facts},
-        )
+        facts = {"untold": self.untold, **facts}
+        self.add(SessionStart(**self._known(at, "", where), session=self.session, tool=self.name, **facts))
 
-    def begin(self, at: float, session: str, where: Where | None = None, **facts: Any) -> None:
-        """Add the beginning of an agent's log."""
-        self.add(self.start(at, session, where, **facts))
+    def _known(self, at: float | None = None, agent: str = "", where: Where | None = None) -> dict[str, Any]:
+        """Return what all events have: by default the time and the place of this entry, and this reader's agent."""
+        return {"at": self.now if at is None else at, "agent": agent or self.agent, "where": where or self._place}
 
-    def prompt(
-        self, at: float, words: str, where: Where | None = None, agent: str = "", *, interrupt: bool = False
-    ) -> Prompt:
+    def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> Prompt:
         """Return the event of a person who says something, or stops the agent."""
-        return Prompt(
-            at=at,
-            agent=agent or self.agent,
-            where=where or self._place,
-            characters=len(words),
-            call=fingerprint(words),
-            interrupt=interrupt,
-        )
+        return Prompt(**self._known(**known), characters=len(words), call=fingerprint(words), interrupt=interrupt)
 
-    def turn(
-        self, at: float, said: str, where: Where | None = None, tokens: TokenCounts = NO_TOKENS, **facts: Any
-    ) -> Turn:
+    def turn(self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, **facts: Any) -> Turn:
         """Return the turn of an answer; `facts` are its cost, end and where its words are."""
-        facts = {"model": self.model, "agent": self.agent, **tokens._asdict(), **facts}
-        return self.kit.models.turn(at, where=where or self._place, said=said, **facts)
+        facts = {"model": self.model, "agent": self.agent, "where": self._place, **tokens._asdict(), **facts}
+        return self.kit.models.turn(self.now if at is None else at, said=said, **facts)
 
-    def answer(self, at: float, said: str, where: Where | None = None, **facts: Any) -> Turn | None:
+    def with_context(self, turn: Turn, context: int, **facts: Any) -> Turn:
+        """Return a turn with a context that its log counts, and the window for it."""
+        window = self.kit.models.window(turn.model, context)
+        return structs.replace(turn, context_tokens=context, context_window=window, **facts)
+
+    def answer(self, said: str, **facts: Any) -> Turn | None:
         """Add the turn of an answer, once per message id, and return it if it is new."""
-        turn = self.usage.deduplicate(self.turn(at, said, where, **facts))
+        turn = self.usage.deduplicate(self.turn(said, **facts))
         self.add(turn)
         return turn
 
@@ -291,77 +303,81 @@ class TranscriptReader(AgentReader):
             cost = self.kit.models.cost(model, *tokens, several=True)
         if cost is None and not any(tokens):
             return None
-        return Turn(
-            at=self.now,
-            agent=self.agent,
-            where=self._place,
-            id=message,
-            model=model,
-            cost=cost,
-            stop="total",
-            **tokens._asdict(),
-        )
+        return Turn(**self._known(), id=message, model=model, cost=cost, stop="total", **tokens._asdict())
 
-    def call(
-        self, name: str, tool: str, arguments: Any, at: float, where: Where | None = None, agent: str = ""
-    ) -> bool:
+    def call(self, name: str, tool: str, arguments: Any, *, at: float | None = None, agent: str = "") -> bool:
         """Open a call and return whether it is new; arguments that are JSON in a text are decoded."""
         if isinstance(arguments, str):
             arguments = arguments.encode("utf-8", "surrogatepass")
-        place = where or self._place
-        return self.calls.begin(
-            name or f"{self._line}{place.entry}", tool or "invalid", arguments, at, agent or self.agent, place
-        )
+        place, at = self._place, self.now if at is None else at
+        name, tool = name or f"{self._line}{place.entry}", tool or "invalid"
+        return self.calls.begin(name, tool, arguments, at, agent or self.agent, place)
 
-    def function_calls(self, calls: Iterable[Any], message: str, where: Where | None = None) -> None:
+    def function_calls(self, calls: Iterable[Any], message: str) -> None:
         """Open the calls of an answer in the form of chat completions; those without an id are named by their place."""
         for place, call in enumerate(map(table, calls)):
             function = table(call.get("function")) or call
             name = text(call.get("id")) or f"{message}/{place}"
-            self.call(name, text(function.get("name")), function.get("arguments"), self.now, where)
+            self.call(name, text(function.get("name")), function.get("arguments"))
 
-    def part_calls(self, parts: Iterable[Any], kind: str, arguments: str, at: float) -> None:
+    def part_calls(self, parts: Iterable[Any], kind: str, arguments: str) -> None:
         """Open the calls among the parts of an answer."""
         for place, part in enumerate(map(table, parts)):
             if part.get("type") == kind:
                 name = text(part.get("id")) or f"line-{self._line}/{place}"
-                self.calls.begin(name, text(part.get("name")), part.get(arguments), at, self.agent, self.here())
+                self.calls.begin(name, text(part.get("name")), part.get(arguments), self.now, self.agent, self._place)
 
-    def delegates(self, name: str, role: str, at: float, where: Where | None = None) -> bool:
+    def delegates(self, name: str, role: str) -> bool:
         """Whether a call starts a sub-agent, which is added and has the call's name."""
         kind = self.calls.kind(name)
         if kind is None or kind.action != "delegation":
             return False
-        self.add(AgentStart(at=at, agent=self.agent, where=where or self._place, child=name, role=role))
+        self.child_started(name, role)
         return True
 
-    def result(
-        self, name: str, at: float, result: Result, where: Where | None = None, *, timed: bool = True
-    ) -> ToolUse | None:
-        """Add and return the tool use that a result completes; `timed` says whether the log times results."""
-        use = self.calls.end(name, at, result, where or self._place, line=self._line)
-        use = use if timed else untimed(use)
-        self.add(use)
+    def result(self, name: str, result: Result, *, advice: str = "", timed: bool = True) -> ToolUse | None:
+        """Add and return the tool use that a result completes, and add the sentence of ours behind it.
+
+        `timed` says whether the log times results.
+        """
+        use = self.calls.end(name, self.now, result, self._place, line=self._line)
+        if use is not None:
+            use = use if timed else structs.replace(use, duration=None)
+            self.add(use, said_event(advice, self.now, use.agent, self._place) if advice else None)
         return use
 
-    def whole_call(
-        self, name: str, tool: str, arguments: Any, at: float, result: Result, where: Where | None = None
-    ) -> ToolUse:
+    def whole_call(self, name: str, tool: str, arguments: Any, result: Result) -> ToolUse:
         """Return the tool use of a record that contains both the call and its result."""
-        return self.calls.both(name, tool, arguments, None, at, result, where or self._place, self.agent)
+        if isinstance(arguments, str):
+            arguments = arguments.encode("utf-8", "surrogatepass")
+        return self.calls.both(name, tool, arguments, None, self.now, result, self._place, self.agent)
 
-    def compaction(self, at: float, where: Where | None = None, **facts: Any) -> Compaction:
-        """Return the event of a compaction of this agent's context."""
-        return Compaction(at=at, agent=self.agent, where=where or self._place, **facts)
+    def end_call(
+        self, name: str, tool: str, arguments: Any, result: Result, at: float, *, began: Any = None, agent: str = ""
+    ) -> tuple[ToolUse | None, Advice | None]:
+        """Return the tool use of a call that may have been open before, and our sentence at the end of its output."""
+        plain, sentence = split_advice(result.text)
+        result, agent = result._replace(text=plain), agent or self.agent
+        if self.calls.is_known(name):
+            use = self.calls.end(name, at, result, self._place, line=self._line)
+        else:
+            use = self.calls.both(name, tool, arguments, began, at, result, self._place, agent)
+        advice = said_event(sentence, at, agent, self._place) if sentence and use is not None else None
+        return use, advice
 
-    def child_started(self, child: str, at: float, role: str = "") -> None:
+    def compaction(self, agent: str = "", *, trigger: str = "", before: Any = 0, after: Any = 0) -> Compaction:
+        """Return the event of a compaction of an agent's context; anything but a number of tokens is unknown."""
+        spent, left = whole_number(before), whole_number(after)
+        return Compaction(**self._known(agent=agent), trigger=trigger, tokens_before=spent, tokens_after=left)
+
+    def child_started(self, child: str, role: str = "", **known: Any) -> None:
         """Add the start of a sub-agent."""
-        self.add(AgentStart(at=at, agent=self.agent, where=self._place, child=child, role=role))
+        self.add(AgentStart(**self._known(**known), child=child, role=role))
 
-    def child_ended(self, child: str, at: float, *, well: bool = True, **facts: Any) -> None:
+    def child_ended(self, child: str, *, well: bool = True, at: float | None = None, **facts: Any) -> None:
         """Add the report of a sub-agent."""
         outcome: Any = "success" if well else "failure"
-        self.add(AgentEnd(at=at, agent=self.agent, where=self._place, child=child, outcome=outcome, **facts))
+        self.add(AgentEnd(**self._known(at), child=child, outcome=outcome, **facts))
 
 
 class RunReader(TranscriptReader):
@@ -413,11 +429,6 @@ def add(event: Event | None, out: list[Event]) -> None:
     """Add an event if there is one."""
     if event is not None:
         out.append(event)
-
-
-def untimed(use: ToolUse | None) -> ToolUse | None:
-    """Return a tool use without a duration, for a log that has no time for its result."""
-    return None if use is None else structs.replace(use, duration=None)
 
 
 def holds_table(name: str, columns: set[str], *others: str) -> Callable[[Sample], int]:

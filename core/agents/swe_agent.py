@@ -10,9 +10,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.reader import STEP, RunReader, left_untold, untimed
+from core.agents.reader import STEP, RunReader, left_untold
 from core.agents.values import amount, beyond, chat_tokens, code, decode, table, text, token_counts, words
-from core.events import Turn, Where
 from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 
@@ -53,30 +52,22 @@ class SweAgentReader(RunReader):
         self._model = _model(document.get("replay_config"))
         stats = table(info.get("model_stats"))
         self._spent = self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
-        self.begin(
-            0.0,
-            text(document.get("instance_id")) or self.session,
-            project=folder,
-            model=self._model,
-            synthetic_time=True,
-            untold=left_untold(
-                times=False,
-                tokens=amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received")),
-                model=self._model,
-                cost=_cost(stats),
-            ),
-        )
+        counted = amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received"))
+        untold = left_untold(times=False, tokens=counted, model=self._model, cost=_cost(stats))
+        name = document.get("instance_id")
+        self.begin(name, project=folder, model=self._model, synthetic_time=True, untold=untold)
         self._add_task(history)
         if steps:
             opened = ""
             for (place, step), state in zip(steps, states, strict=True):
-                where = self.here(f"/trajectory/{place}")
+                self.enter(f"/trajectory/{place}")
                 # A state is of before or after its step, by version; an edit leaves the file in view open.
                 shown = text(state.get("open_file"))
                 opened = shown if shown not in ("", "n/a") else opened
-                self._step(place, _step_action(step), words(step.get("observation")), step, opened, where)
+                self._step(place, _step_action(step), words(step.get("observation")), step, opened)
         else:
             self._read_history(history)
+        self.enter()
         self.end_run(info.get("exit_status"))
 
     def _add_task(self, history: list[tuple[int, dict[str, Any]]]) -> None:
@@ -87,8 +78,8 @@ class SweAgentReader(RunReader):
             if message.get("role") == "assistant":
                 return
             if message.get("role") == "user":
-                prompt_text = words(message.get("content"))
-                self.add(self.prompt(self.now, prompt_text, self.here(f"/history/{place}")))
+                self.enter(f"/history/{place}")
+                self.add(self.prompt(words(message.get("content"))))
 
     def _read_history(self, history: list[tuple[int, dict[str, Any]]]) -> None:
         """Add the steps of a document that contains only the conversation."""
@@ -96,41 +87,22 @@ class SweAgentReader(RunReader):
         for number, (place, message) in enumerate(messages):
             if message.get("role") != "assistant":
                 continue
-            answer = messages[number + 1][1] if number + 1 < len(messages) else None
-            where = self.here(f"/history/{place}")
-            if answer is not None and answer.get("role") in ("user", "tool"):
-                self._step(place, _step_action(message), words(answer.get("content")), message, "", where)
-            else:
-                self._step(place, _step_action(message), None, message, "", where)
+            answer = messages[number + 1][1] if number + 1 < len(messages) else {}
+            self.enter(f"/history/{place}")
+            observed = words(answer.get("content")) if answer.get("role") in ("user", "tool") else None
+            self._step(place, _step_action(message), observed, message, "")
 
-    def _step(
-        self, place: int, action: str, observed: str | None, step: dict[str, Any], opened: str, where: Where
-    ) -> None:
+    def _step(self, place: int, action: str, observed: str | None, step: dict[str, Any], opened: str) -> None:
         lasted = amount(step.get("execution_time"))
         self.now += STEP if lasted is None else max(lasted, 0.001)
         tool, arguments = called(action, "" if opened == "n/a" else opened)
-        self.add(
-            self.turn(
-                self.now,
-                words(step.get("thought")) or words(step.get("content")),
-                where,
-                message=f"turn-{place}",
-                model=self._model,
-                cost=0.0 if self._spent is not None and self._spent.cost is not None else None,
-            )
-        )
+        answer_text = words(step.get("thought")) or words(step.get("content"))
+        cost = 0.0 if self._spent is not None and self._spent.cost is not None else None
+        self.add(self.turn(answer_text, message=f"turn-{place}", model=self._model, cost=cost))
         result = Result(running=True) if observed is None else step_result(tool, action, observed)
-        use = self.calls.both(
-            f"step-{place}",
-            tool if tool in _OWN else "bash",
-            arguments,
-            None,
-            self.now,
-            result._replace(duration=lasted),
-            where,
-            self.agent,
-        )
-        self.add(use if tool in _OWN else structs.replace(use, tool=tool))
+        name = tool if tool in _OWN else "bash"
+        use = self.whole_call(f"step-{place}", name, arguments, result._replace(duration=lasted))
+        self.add(structs.replace(use, tool=tool))
 
 
 def step_result(tool: str, action: str, observed: str) -> Result:
@@ -250,41 +222,30 @@ class MiniSweAgentReader(RunReader):
         known_times = [at for at in times if at is not None]
         self.now = known_times[0] if known_times else 0.0
         model = text(table(config.get("model")).get("model_name"))
-        self.begin(
-            self.now,
-            text(document.get("instance_id")) or self.session,
-            project=text(table(config.get("environment")).get("cwd")),
-            model=model,
-            version=text(info.get("mini_version")),
-            synthetic_time=not known_times,
-        )
+        project, version = table(config.get("environment")).get("cwd"), info.get("mini_version")
+        name, synthetic = document.get("instance_id"), not known_times
+        self.begin(name, project=project, model=model, version=version, synthetic_time=synthetic)
         told_of_answers = sum(_message_cost(message) or 0.0 for _, message in messages)
         all_of_it = amount(table(info.get("model_stats")).get("instance_cost"))
         self._spent = self.total(model, rest) if (rest := beyond(all_of_it, told_of_answers)) else None
         answered = False
         for (place, message), at in zip(messages, times, strict=True):
-            where = self.here(f"/messages/{place}")
+            self.enter(f"/messages/{place}")
             role = message.get("role")
             if role == "assistant":
                 answered = True
-                self._pass(at, timed=bool(known_times))
-                self._answer(place, message, model, where)
+                self.advance(at, timed=bool(known_times))
+                self._answer(place, message, model)
             elif role in ("user", "tool", "exit") and answered:
-                self._pass(at, timed=True)
+                self.advance(at, timed=True)
                 last = place == messages[-1][0]
-                self._observe(message, where, last or role == "exit")
+                self._observe(message, last or role == "exit")
             elif role == "user":
-                self.add(self.prompt(self.now, words(message.get("content")), where))
+                self.add(self.prompt(words(message.get("content"))))
+        self.enter()
         self.end_run(info.get("exit_status"))
 
-    def _pass(self, at: float | None, *, timed: bool) -> None:
-        """Advance to the time of a message, or by a step if the log has no times."""
-        if at is not None:
-            self.moment(at)
-        elif not timed:
-            self.now += STEP
-
-    def _answer(self, place: int, message: dict[str, Any], model: str, where: Where) -> None:
+    def _answer(self, place: int, message: dict[str, Any], model: str) -> None:
         self.add(*self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
@@ -292,35 +253,25 @@ class MiniSweAgentReader(RunReader):
         cost = _message_cost(message)
         if cost is None and self._spent is not None:
             cost = 0.0
-        self.add(self._turn(place, table(extra.get("response")), model, cost, where, answer_text))
+        response = table(extra.get("response"))
+        name, model = text(response.get("id")) or f"turn-{place}", text(response.get("model")) or model
+        tokens = chat_tokens(table(response.get("usage")))
+        self.add(self.turn(answer_text, tokens=tokens, message=name, model=model, cost=cost))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):
                 name = text(action.get("tool_call_id")) or f"{place}/{number}"
-                self._call(name, text(action.get("command") or action.get("action")), where)
+                self._call(name, text(action.get("command") or action.get("action")))
             return
         commands = _MINI_FENCED.findall(answer_text)
         if len(commands) == 1:
-            self._call(str(place), commands[0], where)
+            self._call(str(place), commands[0])
 
-    def _call(self, name: str, command: str, where: Where) -> None:
-        if self.calls.begin(name, "bash", {"command": command}, self.now, self.agent, where):
+    def _call(self, name: str, command: str) -> None:
+        if self.call(name, "bash", {"command": command}):
             self._waiting.append(name)
 
-    def _turn(
-        self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, answer_text: str
-    ) -> Turn:
-        return self.turn(
-            self.now,
-            answer_text,
-            where,
-            chat_tokens(table(response.get("usage"))),
-            message=text(response.get("id")) or f"turn-{place}",
-            model=text(response.get("model")) or model,
-            cost=cost,
-        )
-
-    def _observe(self, message: dict[str, Any], where: Where, last: bool) -> None:
+    def _observe(self, message: dict[str, Any], last: bool) -> None:
         call_id = text(message.get("tool_call_id"))
         name = call_id if call_id in self._waiting else next(iter(self._waiting), "")
         if not name:
@@ -334,16 +285,11 @@ class MiniSweAgentReader(RunReader):
             exited = int(returned.group(1))
         inner = _OUTPUT.search(output)
         failed = bool(_TIMED_OUT.search(output[:2000])) and exited is None
-        if exited is None and not failed and not last and not _REJECTED.search(output[:200]):
+        rejected = bool(_REJECTED.search(output[:200]))
+        if exited is None and not failed and not last and not rejected:
             self.note("answer without a return code")
-        result = Result(
-            text=inner.group(1) if inner else output,
-            error=failed,
-            exit_code=exited,
-            rejected=bool(_REJECTED.search(output[:200])),
-        )
-        use = self.calls.end(name, self.now, result, where, line=self._line)
-        self.add(use if _message_time(message) is not None else untimed(use))
+        result = Result(inner.group(1) if inner else output, error=failed, exit_code=exited, rejected=rejected)
+        self.result(name, result, timed=_message_time(message) is not None)
 
 
 def _message_cost(message: dict[str, Any]) -> float | None:

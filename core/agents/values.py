@@ -67,6 +67,10 @@ class TokenCounts(NamedTuple):
     cache_read: int = 0
     cache_write: int = 0
 
+    def since(self, before: Iterable[int]) -> TokenCounts:
+        """Return the difference to an earlier count."""
+        return TokenCounts(*(max(0, now - then) for now, then in zip(self, before, strict=True)))
+
 
 def token_counts(usage: dict[str, Any], *names: str) -> TokenCounts:
     """Return the counts that an object contains under these names, in the order of the fields."""

@@ -95,11 +95,12 @@ class VsCodeChatReader(TranscriptReader):
             folder = sidecar(str(Path(self.here().file).absolute().parent), "workspace.json")
             project = _path(text(folder.get("folder")) or text(folder.get("workspace")))
             name = text(self._state.get("sessionId"))
-            self.begin(self.now, name, project=project, synthetic_time=at is None)
+            self.begin(name, project=project, synthetic_time=at is None)
         for place, request in requests:
-            self._request(request, self._places.get(place) or self.here(f"/requests/{place}"), place)
+            self._place = self._places.get(place) or self.enter(f"/requests/{place}")
+            self._request(request, place)
 
-    def _request(self, request: dict[str, Any], where: Where, place: int) -> None:
+    def _request(self, request: dict[str, Any], place: int) -> None:
         name = text(request.get("requestId")) or f"request-{place}"
         if f"{name}/over" in self._read_ids:
             return
@@ -108,38 +109,36 @@ class VsCodeChatReader(TranscriptReader):
         if name not in self._read_ids:
             self._read_ids.add(name)
             self.now = max(self.now, at or 0.0)
-            self.add(self.prompt(self.now, words(request.get("message")), where))
+            self.add(self.prompt(words(request.get("message"))))
         result = table(request.get("result"))
         state = table(request.get("modelState"))
         took = whole_number(table(result.get("timings")).get("totalElapsed")) / 1000.0
         ended = seconds(state.get("completedAt")) or (None if at is None else at + took)
-        self._calls(request, result, name, where)
+        self._calls(request, result, name)
         value = state.get("value")
         if value not in _FINAL and not result and self._state.get("requests", [])[-1] is request:
             return
         self._read_ids.add(f"{name}/over")
         self.now = max(self.now, ended or self.now)
-        self._answer(request, result, name, where)
+        self._answer(request, result, name)
         if value == _CANCELLED or request.get("isCanceled") is True:
-            self.add(self.prompt(self.now, "", where, interrupt=True))
+            self.add(self.prompt("", interrupt=True))
 
-    def _answer(self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where) -> None:
+    def _answer(self, request: dict[str, Any], result: dict[str, Any], name: str) -> None:
         metadata = table(result.get("metadata")) or result
         parts = [table(part) for part in items(request.get("response"))]
         texts = [_markdown(part) for part in parts]
         self.check_parts(parts, "kind")
         failed = table(request.get("modelState")).get("value") == _FAILED or bool(result.get("errorDetails"))
         self.answer(
-            self.now,
             "\n".join(filter(None, texts)),
-            where,
             message=name,
             model=text(metadata.get("resolvedModel")) or self.model,
             tokens=token_counts(metadata, "promptTokens", "outputTokens"),
             stop="error" if failed else "end_turn",
         )
 
-    def _calls(self, request: dict[str, Any], result: dict[str, Any], name: str, where: Where) -> None:
+    def _calls(self, request: dict[str, Any], result: dict[str, Any], name: str) -> None:
         """Add the calls of a request; the arguments of most are logged when it ends."""
         rounds = [table(one) for one in items(table(result.get("metadata")).get("toolCallRounds"))]
         calls_by_id = {text(call.get("id")): call for one in rounds for call in map(table, items(one.get("toolCalls")))}
@@ -152,9 +151,7 @@ class VsCodeChatReader(TranscriptReader):
             self._read_ids.add(called)
             data = table(part.get("toolSpecificData"))
             call = table(calls_by_id.get(called))
-            arguments: Any = call.get("arguments")
-            if isinstance(arguments, str):
-                arguments = arguments.encode("utf-8", "surrogatepass")
+            arguments = call.get("arguments")
             if command := shown_command(data):
                 arguments = {"command": command}
             elif arguments is None:
@@ -163,7 +160,7 @@ class VsCodeChatReader(TranscriptReader):
             began = seconds(table(data.get("terminalCommandState")).get("timestamp"))
             self.now = max(self.now, began or 0.0)
             tool = text(call.get("name")) or text(part.get("toolId"))
-            self.add(self.whole_call(called, tool, arguments, self.now, call_result, where))
+            self.add(self.whole_call(called, tool, arguments, call_result))
 
 
 def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:

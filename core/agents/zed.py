@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.reader import TranscriptReader, holds_table
-from core.agents.values import TokenCounts, items, table, text, token_counts, words
-from core.events import Where
+from core.agents.models import CALLING, ENDED
+from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table
+from core.agents.values import items, table, text, token_counts, words
 from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
 from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions
@@ -33,7 +33,7 @@ class ZedReader(TranscriptReader):
 
     def setup(self) -> None:
         self._read_ids: set[str] = set()
-        self._spent = (0, 0, 0, 0)
+        self._spent = NO_TOKENS
 
     def read(self, value: Any) -> None:
         """Add what is new in a thread's row."""
@@ -47,48 +47,46 @@ class ZedReader(TranscriptReader):
         name = text(row.get("id"))
         if not self.begun or name != self.session:
             self.add(*self.close_all())
-            began = seconds(row.get("created_at")) or seconds(row.get("updated_at"))
-            self.now = began or 0.0
-            self._spent = (0, 0, 0, 0)
+            self.now = seconds(row.get("created_at")) or seconds(row.get("updated_at")) or 0.0
+            self._spent = NO_TOKENS
             trees = items(table(thread.get("initial_project_snapshot")).get("worktree_snapshots"))
             folder = _folder(row) or next((text(table(one).get("worktree_path")) for one in trees), "")
-            parent = text(row.get("parent_id"))
-            start = self.start(self.now, name, project=folder, model=self.model, parent=parent, synthetic_time=True)
-            self.add(start)
+            self.begin(name, project=folder, model=self.model, parent=row.get("parent_id"), synthetic_time=True)
         for place, message in enumerate(self.items(thread.get("messages"), "messages")):
             key = f"{name}/{place}"
             if key not in self._read_ids:
                 self.check_kind(text(message) or next(iter(table(message)), ""))
-            self._message(key, table(message), self.here(f"/messages/{place}"))
+            self.enter(f"/messages/{place}")
+            self._message(key, table(message))
+        self.enter()
         self._spend(table(thread.get("cumulative_token_usage")))
 
-    def _message(self, name: str, message: dict[str, Any], where: Where) -> None:
+    def _message(self, name: str, message: dict[str, Any]) -> None:
         user, agent = table(message.get("User")), table(message.get("Agent"))
         if user and name not in self._read_ids:
             self._read_ids.add(name)
             prompt_text = "\n".join(_part_text(part) for part in items(user.get("content")))
-            self.add(self.prompt(self.now, prompt_text, where))
+            self.add(self.prompt(prompt_text))
         elif agent:
-            self._answer(name, agent, where)
+            self._answer(name, agent)
         elif "Compaction" in message and name not in self._read_ids:
             self._read_ids.add(name)
-            self.add(self.compaction(self.now, where))
+            self.add(self.compaction())
 
-    def _answer(self, name: str, agent: dict[str, Any], where: Where) -> None:
+    def _answer(self, name: str, agent: dict[str, Any]) -> None:
         parts = [table(part) for part in items(agent.get("content"))]
         calls = [table(part["ToolUse"]) for part in parts if "ToolUse" in part]
         answer_text = "\n".join(text(part.get("Text")) for part in parts if "Text" in part)
         if name not in self._read_ids:
             self._read_ids.add(name)
-            stop = "tool_use" if calls else "end_turn"
-            self.answer(self.now, answer_text, where, message=name, stop=stop, cost=0.0)
+            self.answer(answer_text, message=name, stop=CALLING if calls else ENDED, cost=0.0)
         results = table(agent.get("tool_results"))
         for place, call in enumerate(calls):
             called = text(call.get("id")) or f"{name}/{place}"
             arguments = call.get("input", call.get("raw_input"))
             if called not in self._read_ids:
                 self._read_ids.add(called)
-                self.call(called, text(call.get("name")), arguments, self.now, where)
+                self.call(called, text(call.get("name")), arguments)
             facts = table(results.get(called))
             if facts and self.calls.tool(called):
                 body = words(facts.get("content")) or _part_text(
@@ -96,13 +94,12 @@ class ZedReader(TranscriptReader):
                 )
                 refused = any(phrase in body[:200] for phrase in _REFUSED)
                 result = Result(text=body, error=facts.get("is_error") is True, rejected=refused)
-                self.result(called, self.now, result, where, timed=False)
+                self.result(called, result, timed=False)
 
     def _spend(self, usage: dict[str, Any]) -> None:
         """Add what the thread spent since the last reading."""
         totals = token_counts(usage, *_TOKENS)
-        more = TokenCounts(*(max(0, now - then) for now, then in zip(totals, self._spent, strict=True)))
-        self._spent = totals
+        more, self._spent = totals.since(self._spent), totals
         self.add(self.total(self.model, None, more, f"spent/{self.session}/{'/'.join(map(str, totals))}"))
 
     @staticmethod

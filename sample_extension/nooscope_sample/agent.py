@@ -20,14 +20,14 @@ class PlainReader(TranscriptReader):
     def read(self, value: Any) -> None:
         """Add the events of one line; what is wrong in it is counted, never raised."""
         line = self.table(value, "line")
-        at = self.moment(line.get("t"))
+        self.moment(line.get("t"))
         if not self.begun:
-            self.begin(at, text(line.get("session")), project=text(line.get("project")))
+            self.begin(line.get("session"), project=line.get("project"))
         if "say" in line:
-            self.add(self.prompt(at, text(line.get("say"))))
+            self.add(self.prompt(text(line.get("say"))))
         if "run" in line:
             result = Result(text(line.get("output")), error=line.get("ok") is False)
-            self.add(self.whole_call("", "run", {"command": text(line.get("run"))}, at, result))
+            self.add(self.whole_call("", "run", {"command": text(line.get("run"))}, result))
 
 
 def _sniff(sample: Sample) -> int:

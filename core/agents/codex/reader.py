@@ -174,7 +174,6 @@ class Codex(TranscriptReader):
         self.calls.project = meta.cwd
         if self.agent == MAIN:
             self.begin(
-                self.now,
                 meta.session,
                 project=meta.cwd,
                 branch=meta.branch,
@@ -287,7 +286,6 @@ class Codex(TranscriptReader):
             self.calls.amend(call, kind)
 
     def _whole(self, item: dict[str, Any]) -> None:
-        where = self.here()
         call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{self._line}"
         if self.calls.is_known(call):
             return
@@ -296,7 +294,7 @@ class Codex(TranscriptReader):
         result = Result(error=failed, empty=None if failed else False)
         tool = text(item.get("type"))
         self._turns.searches += tool == "web_search_call"
-        self.add(self.whole_call(call, tool, table(item.get("action")), self.now, result, where))
+        self.add(self.whole_call(call, tool, table(item.get("action")), result))
 
     def _output(self, item: dict[str, Any]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
@@ -362,7 +360,7 @@ class Codex(TranscriptReader):
         if kind == "turn_aborted":
             self.add(self._turns.close(self.agent))
             if event.get("reason") in (None, "interrupted"):
-                self.add(self.prompt(self.now, "", interrupt=True))
+                self.add(self.prompt("", interrupt=True))
         elif kind == "error" or event.get("error"):
             self.add(*self._turns.fail(self.now, self.agent, self.here()))
         else:
@@ -389,7 +387,7 @@ class Codex(TranscriptReader):
         prompt_text = "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
         if prompt_text:
             self.add(self._turns.close(self.agent))
-            self.add(self.prompt(self.now, prompt_text))
+            self.add(self.prompt(prompt_text))
 
     def _tokens(self, event: dict[str, Any]) -> None:
         info = event.get("info")
@@ -404,7 +402,7 @@ class Codex(TranscriptReader):
             self._compacted = ""
             return
         self._compacted = sign
-        self.add(self.compaction(self.now, tokens_before=self._turns.counts.context))
+        self.add(self.compaction(before=self._turns.counts.context))
 
     def _pass_over(self, kind: Any, payload: dict[str, Any]) -> None:
         """A parent's line: only what later lines build on is remembered."""

@@ -30,13 +30,13 @@ class ZorkReader(TranscriptReader):
     name = "zork"
 
     def read(self, value):
-        at = self.moment(value.get("t"))
+        self.moment(value.get("t"))
         if not self.begun:
-            self.begin(at, "z-1", project="/cave")
+            self.begin("z-1", project="/cave")
         if "say" in value:
-            self.add(self.prompt(at, text(value["say"])))
+            self.add(self.prompt(text(value["say"])))
         if "use" in value:
-            self.add(self.whole_call("", value["use"], value, at, Result("done")))
+            self.add(self.whole_call("", value["use"], value, Result("done")))
 
 
 def _sniff(sample):
