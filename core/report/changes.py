@@ -860,7 +860,7 @@ def _answered_blocks(event: ToolUse, reader: WordReader) -> list[FileEdit]:
 
 def change_line(change: FileChange) -> str:
     """Return one changed file as a line; the caller makes it safe to show."""
-    what = "deleted" if change.deleted else "created" if change.created else ""
+    what = " and ".join(name for name in ("created", "deleted") if getattr(change, name))
     moved = f"moved from {change.moved_from}" if change.moved_from else ""
     edits = "1 edit" if len(change.places) == 1 else f"{len(change.places)} edits"
     parts = ", ".join(filter(None, (what, moved, edits, *change.notes)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class SessionHistory:
 
     def answer(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         """Return the text of an answer, and whether the question failed."""
-        questions: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
+        questions: dict[str, Callable[[Mapping[str, Any]], Iterable[str]]] = {
             "search_sessions": self._search,
             "list_sessions": self._list,
             "session_overview": self._overview,
@@ -54,10 +54,9 @@ class SessionHistory:
             "session_cost": self._cost,
         }
         try:
-            lines = questions[name](arguments)
+            return _bounded(questions[name](arguments)), False
         except (NooscopeError, OSError) as error:
             return plain(str(error), 400), True
-        return _bounded(lines), False
 
     def _sessions(self) -> list[Found]:
         every = find(known_agents(), self._environment, self._home)
@@ -118,18 +117,23 @@ class SessionHistory:
         outcome = self._outcome(session, events).at(len(events)).lines()
         return [*lines, *(f"outcome {line}" for line in outcome), f"{count(len(events), 'event')}"]
 
-    def _messages(self, arguments: Mapping[str, Any]) -> list[str]:
+    def _messages(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         session, events = self._read(arguments)
         first = max(1, _integer(arguments.get("from"), 1))
         last = min(len(events), _integer(arguments.get("to"), first + 99))
         reader = WordReader(word_logs(session))
-        lines = []
+        room, silent = LONGEST - _LONGEST_MESSAGE, True
         for number in range(first, last + 1):
             line = _message(events[number - 1], reader)
+            if line and room < len(line):
+                yield f"... the next message is event {number} of {len(events)}"
+                return
             if line:
                 at = clock(events[number - 1].at - events[0].at)
-                lines.append(f"{number}  {at}  {line}")
-        return lines or [f"No messages among events {first} to {last} of {len(events)}."]
+                yield f"{number}  {at}  {line}"
+                room, silent = room - len(line) - len(at) - len(str(number)) - 5, False
+        if silent:
+            yield f"No messages among events {first} to {last} of {len(events)}."
 
     def _changes(self, arguments: Mapping[str, Any]) -> list[str]:
         session, events = self._read(arguments)
@@ -171,9 +175,9 @@ def _integer(value: Any, default: int) -> int:
     return value if type(value) is int else default
 
 
-def _bounded(lines: list[str]) -> str:
+def _bounded(answer: Iterable[str]) -> str:
     """Join lines up to the longest answer, and say how many were left out."""
-    room = LONGEST
+    lines, room = list(answer), LONGEST
     for number, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:

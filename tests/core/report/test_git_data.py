@@ -11,6 +11,7 @@ import pytest
 
 from core.report.git_data import GitData, open_repository, outcome_with_fates
 from core.report.outcome import SessionOutcome
+from tests.audit import looking
 from tests.core.report.test_changes import ClaudeLog
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
@@ -150,3 +151,21 @@ def test_a_damaged_object_and_a_worktree(repository: Repository, tmp_path: Path)
     path.chmod(0o600)
     path.write_bytes(b"damaged")
     assert fates(tmp_path / "s.jsonl", repository, name) == [(name[:7], "", "")]
+
+
+def test_a_hostile_repository_runs_nothing(repository: Repository, tmp_path: Path) -> None:
+    name = repository.commit("a")
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+    trap.chmod(0o700)
+    shutil.copy(trap, repository.folder / ".git" / "hooks" / "post-index-change")
+    (repository.folder / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    with (repository.folder / ".git" / "config").open("a") as config:
+        config.write(f"[core]\nfsmonitor = {trap}\npager = {trap}\n[diff]\nexternal = {trap}\n")
+        config.write(f'[filter "evil"]\nclean = {trap}\n[diff "evil"]\ntextconv = {trap}\n')
+    with looking() as seen:
+        assert fates(tmp_path / "s.jsonl", repository, name) == [(name[:7], "present", "")]
+    assert seen.started == []
+    assert not (tmp_path / "ran").exists()
+    repository.git("status")
+    assert (tmp_path / "ran").exists()  # git itself would have run it

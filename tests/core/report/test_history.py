@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,24 @@ def test_answers_are_bounded_and_hold_no_secret(name: str, arguments: dict[str, 
     assert not failed
     assert part in text
     assert SECRET not in text and len(text) <= LONGEST + 40
+
+
+def test_messages_are_read_only_as_far_as_they_fit(home: Path) -> None:
+    log = ClaudeLog(home / ".claude" / "projects" / "mine" / "long-session.jsonl")
+    for number in range(60):
+        log.call("Bash", {"command": f"make {number}"}, "word " * 200)
+    for record in log.records:
+        record.update(cwd="/work/here", sessionId="long-session")
+    log.path.write_text("".join(json.dumps(record) + "\n" for record in log.records))
+    numbers, first = [], 1
+    while first:
+        text, _ = ask(home, "session_messages", session="long", **{"from": first, "to": 999})
+        *lines, rest = text.splitlines()
+        assert len(text) <= LONGEST
+        more = re.fullmatch(r"\.\.\. the next message is event (\d+) of 62", rest)
+        numbers += [int(line.split()[0]) for line in (lines if more else [*lines, rest])]
+        first = int(more[1]) if more else 0
+    assert numbers == list(range(2, 63))
 
 
 def test_the_protocol_offers_them_only_if_asked_to(home: Path) -> None:
