@@ -6,14 +6,17 @@ import asyncio
 import re
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 
 from core.live.source import Target
+from core.logs.lines import unpacked
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import samples
 from tui.app import NooscopeApp
+from tui.screens.compare import CompareScreen
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 
@@ -26,6 +29,7 @@ class Picture(NamedTuple):
     keys: tuple[str, ...]
     size: tuple[int, int] = (120, 40)
     theme: str = "nocturne"
+    compared: bool = False  # With the same story from which a third of the records is left out.
 
 
 PICTURES = (
@@ -36,6 +40,8 @@ PICTURES = (
     Picture("transcript", "stuck", ("end", "N", "N", "e")),
     Picture("vast", "stuck", ("end", "N", "N"), (200, 60)),
     Picture("tuning", "stuck", ("end", "t", *("right",) * 12)),
+    Picture("changes", "flow", ("end", "c", *("down",) * 3)),
+    Picture("compare", "stuck", ("]", *("right",) * 4), compared=True),
     Picture("daylight", "flow", ("end",), theme="daylight"),
 )
 FILM = Picture("film", "stuck", ("home",), (80, 24))  # From the prompt over the first failure to the loop.
@@ -69,6 +75,14 @@ async def _taken(picture: Picture, frames: int) -> list[str]:
                 if app.view is not None and app.view.total and app.view.loading is None:
                     break
             await pilot.press("space")
+            if picture.compared:
+                _write_runs(path, shelf)
+                ids = (app.view.subject.session,) * 2 if app.view is not None else ()
+                screen = CompareScreen(("first-run.jsonl", "second-run.jsonl"), ids, Settings())
+                with chdir(shelf):
+                    app.push_screen(screen)
+                    while screen.compared is None:
+                        await pilot.pause(0.05)
             await pilot.press(*picture.keys)
             total = app.view.total if app.view is not None else 0
             for number in range(frames):
@@ -77,6 +91,14 @@ async def _taken(picture: Picture, frames: int) -> list[str]:
                 await pilot.pause(1.2)
                 taken.append(app.export_screenshot(title="nooscope"))
     return taken
+
+
+def _write_runs(path: Path, folder: Path) -> None:
+    """Write a log, and a copy of it without a third of its records."""
+    lines = unpacked(path.read_bytes()).splitlines(keepends=True)
+    third = len(lines) // 3
+    (folder / "first-run.jsonl").write_bytes(b"".join(lines))
+    (folder / "second-run.jsonl").write_bytes(b"".join((*lines[:third], *lines[2 * third :])))
 
 
 def _animated(frames: list[str]) -> str:

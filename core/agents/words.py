@@ -49,7 +49,8 @@ _INSIDE = (
 # Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
 _REUSED = re.compile(r"#\d{1,9}\Z")  # What `Calls` adds to an id that a log uses again.
-_FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
+_FENCED = re.compile(r"```([\w-]*)[ \t]*\n(.*?)\n```", re.DOTALL)
+_RUN = ("mswea_bash_command", "bash", "sh", "")  # What a fence names whose text an agent runs, the surest first.
 # Beginnings of parts that a program adds to the person's text.
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 # Arguments that name something which runs in the background.
@@ -74,9 +75,10 @@ def arguments(values: Sequence[Any], event: ToolUse) -> Any:
     for value in values:
         if _update_kind(value).startswith("plan"):
             return next((one for one in _walk(value) if "entries" in one), None)
-        fenced = _FENCED.search(_plain(table(value).get("content")))
-        if fenced:
-            return fenced[1]
+        fenced = dict(reversed(_FENCED.findall(_plain(table(value).get("content")))))
+        command = next((fenced[name] for name in _RUN if name in fenced), None)
+        if command is not None:
+            return command
     return None
 
 

@@ -189,11 +189,21 @@ class _File(Struct):
     absent: bool = False  # Whether there was no such file before the session.
     deleted: bool = False
     lost: bool = False  # Whether something unknown changed it since its text was known.
-    notes: dict[str, None] = {}
-    doubt: str = ""  # What may have changed it since its text was known.
+    notes: dict[str, list[int]] = {}  # What the log does not carry, and the events that this is about.
+    doubted: int = -1  # The event that may have changed it since its text was known.
 
     def copy(self) -> _File:
-        return replace(self, pieces=[piece.copy() for piece in self.pieces], notes=dict(self.notes))
+        notes = {words: places[:] for words, places in self.notes.items()}
+        return replace(self, pieces=[piece.copy() for piece in self.pieces], notes=notes)
+
+    def _note(self, words: str, *places: int) -> None:
+        self.notes.setdefault(words, []).extend(places)
+
+    @property
+    def note_words(self) -> tuple[str, ...]:
+        """What the log does not carry."""
+        every = {**self.notes, **({"a command may have changed it": [self.doubted]} if self.doubted >= 0 else {})}
+        return tuple(words + _event_words(places) for words, places in every.items())
 
     def apply(self, edit: FileEdit, place: int) -> None:
         """Advance by one edit."""
@@ -207,17 +217,16 @@ class _File(Struct):
                 if self.pieces:
                     self._write("", place)
                 else:
-                    self.notes["the log does not carry its text"] = None
+                    self._note("the log does not carry its text")
                 self.deleted = True
                 return
             case "doubt":
-                known = self.whole or not self.pieces
-                self.doubt = f"a command may have changed it (event {place + 1})" if known else ""
+                self.doubted = place if self.whole or not self.pieces else -1
                 return
             case "command" | "unknown":
                 self.lost = True
-                note = "a command wrote it" if edit.kind == "command" else "the log does not carry the text of an edit"
-                self.notes[f"{note} (event {place + 1})"] = None
+                wrote = edit.kind == "command"
+                self._note("a command wrote it" if wrote else "the log does not carry the text of an edit", place)
             case "write" | "create":
                 self._write(edit.content, place)
             case "insert":
@@ -239,7 +248,7 @@ class _File(Struct):
             base = before
             for piece in reversed(self.pieces):
                 if not piece.lines or base.count(piece.now) != 1:
-                    self.notes["its text before the first edit is not in the log"] = None
+                    self._note("its text before the first edit is not in the log")
                     return
                 base = base.replace(piece.now, "".join(piece.base))
             piece = _Piece.unchanged(base)
@@ -248,19 +257,19 @@ class _File(Struct):
         elif self.pieces[0].now != before:
             self.pieces[0].rewrite(before, place)
             del self.pieces[1:]
-            self.notes["something else changed it between two edits"] = None
+            self._note("something else changed it between two edits")
         self.lost = False
-        self.doubt = ""
+        self.doubted = -1
 
     def _write(self, content: str, place: int) -> None:
         if not self.whole:
-            self.notes["its text before the first write is not in the log"] = None
+            self._note("its text before the first write is not in the log")
             if not self.pieces:
                 self.pieces = [_Piece.unchanged("")]
             del self.pieces[1:]
         self.pieces[0].rewrite(content, place)
         self.lost = False
-        self.doubt = ""
+        self.doubted = -1
 
     def _insert(self, edit: FileEdit, place: int) -> None:
         if self.whole and -1 <= edit.line <= len(self.pieces[0].lines):
@@ -274,7 +283,7 @@ class _File(Struct):
             self.pieces[0].replace_lines(edit.line - 1, edit.last, edit.content, place)
         else:
             self.lost = True
-            self.notes[f"the log does not carry the lines that were replaced (event {place + 1})"] = None
+            self._note("the log does not carry the lines that were replaced", place)
 
     def _replace(self, old: str, new: str, everywhere: bool, place: int) -> None:
         if not old and self.whole and not self.pieces[0].lines:
@@ -287,7 +296,7 @@ class _File(Struct):
             occurrences = whole.count(old)
             if occurrences == 1 or (occurrences and everywhere):
                 if everywhere and not self.whole:
-                    self.notes["an edit replaced text everywhere, beyond what the log shows"] = None
+                    self._note("an edit replaced text everywhere, beyond what the log shows")
                 starts = [whole.find(old)]
                 for _ in range(occurrences - 1):
                     starts.append(whole.find(old, starts[-1] + len(old)))
@@ -296,7 +305,7 @@ class _File(Struct):
                 return
         if old and self.whole and not self.lost:
             self.lost = True
-            self.notes[f"an edit does not fit the text in the log (event {place + 1})"] = None
+            self._note("an edit does not fit the text in the log", place)
         self._add_piece(old, new, place)
 
     def _add_piece(self, old: str, new: str, place: int) -> None:
@@ -312,7 +321,7 @@ class _File(Struct):
 
     @property
     def complete(self) -> bool:
-        return self.whole and not self.lost and not self.doubt and len(self.pieces) == 1
+        return self.whole and not self.lost and self.doubted < 0 and len(self.pieces) == 1
 
 
 class _Track(NamedTuple):
@@ -486,7 +495,7 @@ class SessionChanges:
     def _count(self, track: _Track, place: int, agent: str) -> FileChange | None:
         every = self._counted(track, place)
         counted = [n for n in every if track.edits[n].kind != "doubt"]
-        possible = not counted and all(edit.kind == "doubt" for edit in track.edits[:1])
+        possible = not counted and track.edits[0].kind == "doubt"
         counted = every if possible else counted
         places = [track.places[n] for n in counted]
         agents = {track.agents[n]: None for n in counted}
@@ -512,12 +521,17 @@ class SessionChanges:
             removed=removed,
             places=tuple(places),
             agents=tuple(agents),
-            notes=(*file.notes, *filter(None, (file.doubt,)))
+            notes=file.note_words
             or (() if state == "complete" else ("only the edited lines are in the log",)),
             created=file.absent,
             deleted=file.deleted,
             moved_from=file.first_path if file.first_path != file.path else "",
         )
+
+
+def _event_words(places: Sequence[int]) -> str:
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f" (event {places[0] + 1}{more})" if places else ""
 
 
 def _split(whole: str) -> list[str]:

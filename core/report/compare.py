@@ -232,7 +232,7 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     kinds = list(dict.fromkeys(kind for run in runs for kind in run.kinds))
     return [
         ("agent", [plain(run.agent, 24) for run in runs]),
-        ("model", [plain(", ".join(run.models), 28) or "not in the log" for run in runs]),
+        ("model", [_model_words(run.models) for run in runs]),
         ("duration", [span(run.duration) for run in runs]),
         ("cost", ["unknown" if run.cost is None else f"${run.cost:.2f}" for run in runs]),
         ("tokens", [token_amount(run.tokens) for run in runs]),
@@ -254,6 +254,11 @@ def rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[str]]]:
     ]
 
 
+def _model_words(models: Sequence[str]) -> str:
+    more = f" +{len(models) - 1}" if len(models) > 1 else ""
+    return f"{plain(models[0], 28)}{more}" if models else "not in the log"
+
+
 def parting_words(alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B") -> str:
     """Describe in a sentence where two runs diverge."""
     together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common"
@@ -261,10 +266,10 @@ def parting_words(alignment: Alignment, first: Sequence[Event], second: Sequence
     if alignment.parts is None:
         return f"{together}, then one of them ends; {share}"
     a, b = alignment.parts
-    return (
-        f"{together}, then they diverge: event {a + 1} of A is {move_words(first[a])}, "
-        f"event {b + 1} of {name} is {move_words(second[b])}; {share}"
-    )
+    ours, theirs = move_words(first[a]), move_words(second[b])
+    theirs = theirs.replace("a prompt", "another prompt") if ours == theirs else theirs
+    then = ", then they diverge" if alignment.same else ""
+    return f"{together}{then}: event {a + 1} of A is {ours}, event {b + 1} of {name} is {theirs}; {share}"
 
 
 def as_json(runs: Sequence[ComparedRun], alignments: Sequence[Alignment]) -> dict[str, Any]:

@@ -137,7 +137,8 @@ class SessionOutcome(Struct, frozen=True):
         if self.changes or self.files:
             missing = f"; {count(self.incomplete, 'file')} only partly in the log" if self.incomplete else ""
             possible = f"; commands may have changed {self.possible} more" if self.possible else ""
-            rows.append(f"{count(self.files, 'file')} changed, +{self.added} -{self.removed}{missing}{possible}")
+            figures = f", +{self.added} -{self.removed}" if self.added + self.removed or not self.incomplete else ""
+            rows.append(f"{count(self.files, 'file')} changed{figures}{missing}{possible}")
         rows += [
             f"commit {one.hash} {plain(redact(one.subject), 100)}{_commit_notes(one)}" for one in self.live_commits
         ]

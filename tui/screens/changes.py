@@ -135,7 +135,8 @@ class ChangesScreen(Board):
         rows.files = files
         rows.cursor = next((n for n, one in enumerate(files) if one.path == path), 0)
         added, removed = sum(one.added for one in files), sum(one.removed for one in files)
-        rows.border_title = f"Changes  {count(len(files), 'file')}, +{added} -{removed}"
+        certain = sum(one.state != "possible" for one in files)
+        rows.border_title = f"Changes  {count(certain, 'file')}, +{added} -{removed}"
         agent = plain(names_of(self.view).get(self.view.agent, self.view.agent), 30)
         rows.border_subtitle = f"only {agent}" if self._alone else outcome.short()
         rows.resize_rows()

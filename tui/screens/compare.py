@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from core.agents.registry import make_kit
@@ -20,7 +19,7 @@ from core.logs.finder import sessions
 from core.report.compare import Alignment, ComparedRun, Move, align, move_words, parting_words, read_run, rows
 from core.report.formatting import clock, plain
 from core.settings import Settings
-from tui.draw.line import Line, fit, joined_cells, overlaid, wrapped
+from tui.draw.line import Line, fit, joined_cells, overlaid, path_end, wrapped
 from tui.feed.messages import OpenSession
 from tui.keys import bind
 from tui.screens.board import HEIGHTS, WIDTHS
@@ -106,9 +105,11 @@ def timeline_lines(compared: Compared, playhead: int, width: int) -> list[Line]:
         ("B", run_cells(compared.events[1], [moment.b for moment in moments], room)),
     ]
     lines: list[Line] = [[(fit(name, _LABEL), "quiet"), *overlaid(row, head, ("┃", "strong"))] for name, row in strips]
-    lines.append([])
-    for name, events, place in zip("AB", compared.events, _reached(moments, playhead), strict=True):
-        lines.append(_moment_line(name, events, place, width))
+    for name, run, events, place in zip(
+        "AB", compared.runs, compared.events, _reached(moments, playhead), strict=True
+    ):
+        lines.append([(fit(name, _LABEL), "strong"), (path_end(plain(run.path), room), "quiet")])
+        lines.append([(" " * _LABEL, "plain"), *_moment_line(events, place, room)])
     return lines
 
 
@@ -121,15 +122,14 @@ def _reached(moments: Sequence[Moment], playhead: int) -> tuple[int, int]:
     return a, b
 
 
-def _moment_line(name: str, events: Sequence[Event], place: int, width: int) -> Line:
+def _moment_line(events: Sequence[Event], place: int, width: int) -> Line:
     if place < 0:
-        return [(fit(name, _LABEL), "strong"), ("not started", "quiet")]
+        return [("not begun", "quiet")]
     event = events[place]
     failed = isinstance(event, ToolUse) and event.outcome == "failure"
-    when = clock(event.at - events[0].at)
-    where = f"{when}  event {place + 1:,} of {len(events):,}  "
-    text = fit(("✗ " if failed else "") + move_words(event), max(4, width - _LABEL - len(where)))
-    return [(fit(name, _LABEL), "strong"), (where, "quiet"), (text.rstrip(), "alert" if failed else "plain")]
+    where = f"{clock(event.at - events[0].at)}  event {place + 1:,} of {len(events):,}  "
+    text = fit(("✗ " if failed else "") + move_words(event), max(4, width - len(where)))
+    return [(where, "quiet"), (text.rstrip(), "alert" if failed else "plain")]
 
 
 def figure_lines(compared: Compared, width: int) -> list[Line]:
@@ -140,7 +140,7 @@ def figure_lines(compared: Compared, width: int) -> list[Line]:
     column = max(10, (width - 18) // 2)
     for title, cells in rows(compared.runs):
         ink = "plain" if cells[0] != cells[1] else "quiet"
-        lines.append([(fit(title, 18), "quiet"), *((fit(cell, column), ink) for cell in cells)])
+        lines.append([(fit(title, 18), "quiet"), *((f"{fit(cell, column - 1)} ", ink) for cell in cells)])
     return lines
 
 
@@ -168,8 +168,8 @@ class CompareScreen(LeftOnce[None]):
         self.playhead = 0
 
     def compose(self) -> ComposeResult:
-        yield Static("reading both sessions…", id="names", markup=False)
         runs = TextPage(id="runs")
+        runs.show(lambda _: [[("reading both sessions…", "quiet")]])
         runs.can_focus = False
         runs.border_title = "Compare"
         yield runs
@@ -192,8 +192,6 @@ class CompareScreen(LeftOnce[None]):
         if not self.is_attached:
             return
         self.compared = compared
-        names = (f"{letter}  {plain(run.path)}" for letter, run in zip("AB", compared.runs, strict=True))
-        self.query_one("#names", Static).update("\n".join(names))
         self.query_one("#figures", TextPage).show(lambda width: figure_lines(compared, width))
         self.playhead = next(
             (n for n, moment in enumerate(compared.moments) if None in moment), len(compared.moments) - 1

@@ -124,6 +124,12 @@ def test_a_step_that_holds_a_state_of_its_own_still_names_its_action() -> None:
     assert arguments([step], ToolUse(at=0, id="step-0")) == "ls -a"
 
 
+def test_a_fenced_command_is_not_the_output_quoted_before_it() -> None:
+    text = "It printed:\n```\nx > y\n```\nand\n```python\nx = 1\n```\nso\n```bash\nmake\n```\n```bash\nnever\n```"
+    assert arguments([{"role": "assistant", "content": text}], ToolUse(at=0, id="c")) == "make"
+    assert arguments([{"role": "assistant", "content": "```\nls\n```"}], ToolUse(at=0, id="c")) == "ls"
+
+
 def test_only_the_speaker_is_heard() -> None:
     answer_ = {
         "role": "assistant",

@@ -32,7 +32,7 @@ HERE = re.compile(
     r"(?:^|&& |; )cat (?:> ?(\S+) <<-? ?'(\w+)'|<<-? ?'(\w+)' > ?(\S+))\n(.*?)^(?:\2|\3)$", re.DOTALL | re.MULTILINE
 )
 REMOVES = re.compile(r"(?:^|&& |; )(?:git )?rm (?:-f )?([^-\n;&|'$*][^\n;&|'$*]*)")
-FENCED = re.compile(r"```\w*\n(.*?)\n```", re.DOTALL)
+FENCED = re.compile(r"```(?:bash|mswea_bash_command)\n(.*?)\n```", re.DOTALL)
 
 
 class Op(NamedTuple):
