@@ -521,8 +521,7 @@ class SessionChanges:
             removed=removed,
             places=tuple(places),
             agents=tuple(agents),
-            notes=file.note_words
-            or (() if state == "complete" else ("only the edited lines are in the log",)),
+            notes=file.note_words or (() if state == "complete" else ("only the edited lines are in the log",)),
             created=file.absent,
             deleted=file.deleted,
             moved_from=file.first_path if file.first_path != file.path else "",

@@ -105,9 +105,7 @@ def timeline_lines(compared: Compared, playhead: int, width: int) -> list[Line]:
         ("B", run_cells(compared.events[1], [moment.b for moment in moments], room)),
     ]
     lines: list[Line] = [[(fit(name, _LABEL), "quiet"), *overlaid(row, head, ("┃", "strong"))] for name, row in strips]
-    for name, run, events, place in zip(
-        "AB", compared.runs, compared.events, _reached(moments, playhead), strict=True
-    ):
+    for name, run, events, place in zip("AB", compared.runs, compared.events, _reached(moments, playhead), strict=True):
         lines.append([(fit(name, _LABEL), "strong"), (path_end(plain(run.path), room), "quiet")])
         lines.append([(" " * _LABEL, "plain"), *_moment_line(events, place, room)])
     return lines
