@@ -88,7 +88,8 @@ def test_messages_are_read_only_as_far_as_they_fit(home: Path) -> None:
     log.path.write_text("".join(json.dumps(record) + "\n" for record in log.records))
     numbers, first = [], 1
     while first:
-        text, _ = ask(home, "session_messages", session="long", **{"from": first, "to": 999})
+        asked: dict[str, Any] = {"session": "long", "from": first, "to": 999}
+        text, _ = ask(home, "session_messages", **asked)
         *lines, rest = text.splitlines()
         assert len(text) <= LONGEST
         more = re.fullmatch(r"\.\.\. the next message is event (\d+) of 62", rest)
