@@ -15,7 +15,6 @@ from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
@@ -48,14 +47,6 @@ class WordSearchScreen(LeftOnce[None]):
         bind("open", "open", "", "Open the session at this moment", show=True),
         bind("back", "leave", "", "To the search line, or back", show=True),
     ]
-
-    @dataclass
-    class Searched(Message):
-        """The matches for a query."""
-
-        words: str
-        hits: list[Hit]
-        fault: str = ""
 
     @dataclass
     class Reading(Latest):
@@ -114,23 +105,24 @@ class WordSearchScreen(LeftOnce[None]):
         message.stop()
         self._open(message.option_index)
 
-    def on_word_search_screen_searched(self, message: Searched) -> None:
-        if message.words != self.query_one(Input).value:
+    def _list(self, query: str, hits: list[Hit], fault: str) -> None:
+        """List the matches for a query, unless another is typed by now."""
+        if query != self.query_one(Input).value:
             return
-        self._fault = message.fault
-        if message.hits != self._hits or message.words != self._shown:
-            self._hits, self._shown = message.hits, message.words
+        self._fault = fault
+        if hits != self._hits or query != self._shown:
+            self._hits, self._shown = hits, query
             listed = self.query_one(OptionList)
             here = listed.highlighted
             listed.clear_options()
             width = max(20, self.size.width - 4)
-            before = [("", ""), *((hit.path, hit.session) for hit in message.hits)]
+            before = [("", ""), *((hit.path, hit.session) for hit in hits)]
             listed.add_options(
                 Option(_hit_lines(hit, width, first=last != (hit.path, hit.session)))
-                for last, hit in zip(before, message.hits, strict=False)
+                for last, hit in zip(before, hits, strict=False)
             )
-            if message.hits:
-                listed.highlighted = min(here or 0, len(message.hits) - 1)
+            if hits:
+                listed.highlighted = min(here or 0, len(hits) - 1)
         self._tell()
 
     def on_word_search_screen_reading(self, message: Reading) -> None:
@@ -185,15 +177,14 @@ class WordSearchScreen(LeftOnce[None]):
     def _search(self, query: str) -> None:
         words = query.split()
         worker = get_current_worker()
-        if sum(map(len, words)) < _LEAST:
-            self.post_message(self.Searched(query, []))
-            return
-        try:
-            result = self.Searched(query, group_hits(search(self._index, words, Narrowed(), _MOST)))
-        except NooscopeError as error:
-            result = self.Searched(query, [], str(error))
+        hits, fault = list[Hit](), ""
+        if sum(map(len, words)) >= _LEAST:
+            try:
+                hits = group_hits(search(self._index, words, Narrowed(), _MOST))
+            except NooscopeError as error:
+                fault = str(error)
         if not worker.is_cancelled:
-            self.post_message(result)
+            self.call_later(self._list, query, hits, fault)
 
     @work(thread=True, exclusive=True, group="index")
     def _fill(self) -> None:

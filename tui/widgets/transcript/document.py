@@ -228,24 +228,6 @@ class Document(Panel):
         searched: float = 1.0
         unread: int = 0
 
-    @dataclass
-    class Read(Message):
-        """From a worker: the words of some entries."""
-
-        found: dict[int, Words]
-        recording: Timeline
-
-    @dataclass
-    class Found(Message):
-        """From a worker: more places of entries that hold what is sought."""
-
-        wanted: TranscriptFilter
-        places: list[int]
-        unread: int
-        upto: int
-        total: int
-        recording: Timeline
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._scroll = Scroll()
@@ -353,15 +335,22 @@ class Document(Panel):
                 elif words.fault:
                     unread += 1
             upto = some[-1] + 1 if start + _BATCH < len(places) else total
-            self.post_message(self.Found(narrowing, matches, unread, upto, total, recording))
+            self.call_later(self._add_matches, recording, narrowing, matches, unread, (upto, total))
 
-    def on_document_found(self, message: Found) -> None:
-        message.stop()
-        if message.wanted == self.chosen and message.recording is self.recording and self._searching:
-            self._scroll.extend(message.places, message.recording.events)
-            self._upto = message.upto
-            self._unread += message.unread
-            self._searching = message.upto < message.total
+    def _add_matches(
+        self,
+        recording: Timeline,
+        narrowing: TranscriptFilter,
+        places: list[int],
+        unread: int,
+        searched: tuple[int, int],
+    ) -> None:
+        """List more entries that contain what is sought."""
+        if wanted == self.chosen and recording is self.recording and self._searching:
+            self._scroll.extend(places, recording.events)
+            self._upto, total = searched
+            self._unread += unread
+            self._searching = self._upto < total
             self._settle()
             self.redraw()
 
@@ -423,20 +412,18 @@ class Document(Panel):
 
     @work(thread=True, group="words")
     def _fetch(self, places: list[int], recording: Timeline, reader: WordReader) -> None:
-        self.post_message(self.Read({place: reader.words(recording.events[place]) for place in places}, recording))
+        words = {place: reader.words(recording.events[place]) for place in places}
+        self.call_later(self._take_words, recording, words)
 
-    def on_document_read(self, message: Read) -> None:
+    def _take_words(self, recording: Timeline, words: dict[int, Words]) -> None:
         """Lay the entries out again; the bottom edge of the first one stays where it was."""
-        message.stop()
-        view = self.view
-        if message.recording is not self.recording or view is None or not view.words:
+        view, scroll, width = self.view, self._scroll, self.size.width
+        if recording is not self.recording or view is None or not view.words:
             return
-        before = len(self._lay(self._scroll.top, view, self.size.width)) if self._scroll.skipped else 0
-        self._entries.take(message.found)
-        if self._scroll.skipped and self._scroll.top in message.found:
-            self._scroll.skipped = max(
-                0, self._scroll.skipped + len(self._lay(self._scroll.top, view, self.size.width)) - before
-            )
+        before = len(self._lay(scroll.top, view, width)) if scroll.skipped else 0
+        self._entries.take(words)
+        if scroll.skipped and scroll.top in words:
+            scroll.skipped = max(0, scroll.skipped + len(self._lay(scroll.top, view, width)) - before)
         self.redraw()
 
     def go(self, place: int, *, middle: bool = False) -> None:

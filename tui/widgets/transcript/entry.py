@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, NamedTuple
@@ -11,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 from textual import work
 from textual.content import Content
-from textual.message import Message
 
 from core.agents.words import WordReader, Words
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
@@ -205,13 +203,6 @@ class PassagePane(TextPage):
     TITLE: ClassVar[str] = "Line"
     EMPTY: ClassVar[str] = "reading"
 
-    @dataclass
-    class Found(Message):
-        """From a worker: the log line behind an event."""
-
-        place: int
-        passage: Passage
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.place = -1  # Of the event whose line is shown or on its way.
@@ -231,12 +222,10 @@ class PassagePane(TextPage):
     @work(thread=True, exclusive=True, group="passage")
     def _read(self, event: Event, place: int) -> None:
         if event.where is not None:
-            self.post_message(self.Found(place, read_excerpt(event.where)))
+            self.call_later(self._show_passage, place, read_excerpt(event.where))
 
-    def on_passage_pane_found(self, message: Found) -> None:
-        message.stop()
-        if message.place == self.place:
-            passage = message.passage
+    def _show_passage(self, place: int, passage: Passage) -> None:
+        if place == self.place:
             self.show(lambda width: passage_lines(passage, width))
 
 
