@@ -338,12 +338,7 @@ class Document(Panel):
             self.call_later(self._add_matches, recording, narrowing, matches, unread, (upto, total))
 
     def _add_matches(
-        self,
-        recording: Timeline,
-        narrowing: TranscriptFilter,
-        places: list[int],
-        unread: int,
-        searched: tuple[int, int],
+        self, recording: Timeline, wanted: TranscriptFilter, places: list[int], unread: int, searched: tuple[int, int]
     ) -> None:
         """List more entries that contain what is sought."""
         if wanted == self.chosen and recording is self.recording and self._searching:
