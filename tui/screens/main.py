@@ -10,7 +10,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
-from textual.events import ScreenResume
+from textual.events import Key, ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Static
@@ -173,7 +173,10 @@ class MainScreen(Screen[None]):
         self.post_message(ShowTranscript(""))
 
     def action_unfocus(self) -> None:
-        """Leave the panel, else the bench beside, else the sub-agent; then the app goes to the fleet."""
+        """Close the captions, else leave the panel, the bench beside or the sub-agent; then the app goes to the fleet."""
+        if captions := self.query(Captions):
+            captions.remove()
+            return
         if self.focused is None:
             if self.query(".-side"):
                 self.leave_beside()
@@ -185,11 +188,12 @@ class MainScreen(Screen[None]):
 
     def show_captions(self) -> None:
         """Point at status, axes and timeline."""
-        self.mount(Captions("\n".join(CAPTIONS), markup=False), after="#timeline")
+        self.mount(Captions("\n".join(CAPTIONS), markup=False), before="#middle")
 
-    def on_key(self) -> None:
-        """Close the captions with the first key."""
-        self.query(Captions).remove()
+    def on_key(self, event: Key) -> None:
+        """Close the captions with the first key; escape does nothing else."""
+        if event.key != "escape":
+            self.query(Captions).remove()
 
     @work
     async def leave_beside(self) -> None:
