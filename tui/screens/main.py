@@ -173,7 +173,7 @@ class MainScreen(Screen[None]):
         self.post_message(ShowTranscript(""))
 
     def action_unfocus(self) -> None:
-        """Close the captions, else leave the panel, the bench beside or the sub-agent; then the app goes to the fleet."""
+        """Close the captions, else leave the panel, the bench beside or the sub-agent; else the app shows the fleet."""
         if captions := self.query(Captions):
             captions.remove()
             return

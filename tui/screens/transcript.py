@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual._path import CSSPathType
@@ -129,47 +129,36 @@ class TranscriptScreen(Board):
 
     def action_only(self, name: str) -> None:
         """Turn one of the two filters on or off; the other one goes."""
-        narrowing = self.chosen
-        failed, prompts = name == "failed" and not narrowing.failed, name == "prompts" and not narrowing.prompts
-        self.chosen = narrowing._replace(failed=failed, prompts=prompts)
+        turned: dict[str, Any] = {"failed": False, "prompts": False, name: not getattr(self.chosen, name)}
+        self.chosen = self.chosen._replace(**turned)
 
     def action_like(self, name: str) -> None:
         """Only entries that have this in common with the one under the bar, or all again."""
-        place = self.query_one(Document).place
-        if getattr(self.chosen, name):
-            self._only(name, "")
-        elif self.recording is not None and place >= 0:
-            event = self.recording.events[place]
-            use = event if isinstance(event, ToolUse) else None
-            path = _path(event)
-            values = {"agent": event.agent, "tool": use.tool if use is not None else "", "path": path}
-            if values[name]:
-                self._only(name, values[name])
-            else:
+        event, value = self._event, ""
+        if not getattr(self.chosen, name) and event is not None:
+            tool = event.tool if isinstance(event, ToolUse) else ""
+            value = {"agent": event.agent, "tool": tool, "path": _path(event)}[name]
+            if not value:
                 self.notify(f"this entry has no {name}", severity="warning", markup=False)
+        like: dict[str, Any] = {name: value}
+        self.chosen = self.chosen._replace(**like)
+
+    @property
+    def _event(self) -> Event | None:
+        """The event of the entry under the bar."""
+        place = self.query_one(Document).place
+        return self.recording.events[place] if self.recording is not None and place >= 0 else None
 
     def action_changes(self) -> None:
         """Show what the session did to the file of the entry under the bar."""
-        place = self.query_one(Document).place
-        path = _path(self.recording.events[place]) if self.recording is not None and place >= 0 else ""
-        self.post_message(ShowChanges(path))
+        self.post_message(ShowChanges(_path(self._event)))
 
     def action_edit(self) -> None:
         """Open the file of the entry under the bar."""
-        place = self.query_one(Document).place
-        path = _path(self.recording.events[place]) if self.recording is not None and place >= 0 else ""
-        if path:
+        if path := _path(self._event):
             self.post_message(EditFile(path))
         else:
             self.notify("this entry has no path", severity="warning", markup=False)
-
-    def _only(self, name: str, value: str) -> None:
-        narrowing = self.chosen
-        self.chosen = narrowing._replace(
-            path=value if name == "path" else narrowing.path,
-            tool=value if name == "tool" else narrowing.tool,
-            agent=value if name == "agent" else narrowing.agent,
-        )
 
     def action_search(self) -> None:
         self.add_class("-searching")
@@ -188,6 +177,6 @@ class TranscriptScreen(Board):
         self._end_search(keep=True)
 
 
-def _path(event: Event) -> str:
+def _path(event: Event | None) -> str:
     """Return the first path an entry touched; empty if it touched none."""
     return event.targets[0] if isinstance(event, ToolUse) and event.targets else ""

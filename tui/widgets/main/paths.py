@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -29,49 +29,40 @@ STATE_GLYPHS: dict[AgentState, str] = {"idle": "·", "delegating": "◇", "stuck
 _INKS: dict[AgentState, str] = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}
 
 
-class PathRow(NamedTuple):
-    """One line of the tree."""
+class PathRow:
+    """A node of the tree with what its shown leaves come to, and where it stands."""
 
-    path: str
-    name: str
-    guide: str  # Lines that lead to it.
-    folder: bool  # There is something below it.
-    folded: bool
-    visits: int
-    heat: float
-    hottest: float  # Heat of the hottest leaf at or below it.
-    opened: int
-    modified: int
-    state: AgentState  # At the latest visit.
-    visited: float  # Epoch seconds of the latest visit.
-    changed: bool  # Something there changed on disk since.
-
-
-class _Branch:
-    """A node with what its shown leaves come to, made before any row is."""
-
-    __slots__ = ("below", "changed", "hottest", "modified", "name", "node", "opened", "state", "visited")
+    __slots__ = (
+        "below", "changed", "folded", "guide", "heat", "hottest", "modified", "name", "opened", "path", "state",
+        "visited", "visits",
+    )  # fmt: skip
 
     def __init__(self, node: NodeReading, sought: str) -> None:
         name = node.name
         while node.leaf is None and len(node.children) == 1:
             node = node.children[0]
             name = f"{name.rstrip('/')}/{node.name}"
-        self.name = name
-        self.node = node
+        self.path, self.name, self.visits, self.heat = node.path, name, node.count, node.heat
+        self.guide = ""  # Lines that lead to it.
+        self.folded = False
         self.opened = self.modified = 0
-        self.hottest = 0.0
-        self.visited = float("-inf")
-        self.state: AgentState = "idle"
-        self.changed = False
-        self.below = [branch for child in node.children if (branch := _sought_branch(child, sought)) is not None]
+        self.hottest = 0.0  # Heat of the hottest leaf at or below it.
+        self.visited = float("-inf")  # Epoch seconds of the latest visit.
+        self.state: AgentState = "idle"  # At the latest visit.
+        self.changed = False  # Something there changed on disk since.
+        self.below = _sought_rows(node.children, sought)
         leaf = node.leaf
         if leaf is not None and sought in node.path.casefold():
             self._take(leaf.opened, leaf.modified, leaf.heat, leaf.last_access, leaf.last_state)
             self.changed = leaf.last_modified is not None and leaf.last_modified > leaf.last_access
-        for branch in self.below:
-            self._take(branch.opened, branch.modified, branch.hottest, branch.visited, branch.state)
-            self.changed = self.changed or branch.changed
+        for row in self.below:
+            self._take(row.opened, row.modified, row.hottest, row.visited, row.state)
+            self.changed = self.changed or row.changed
+
+    @property
+    def folder(self) -> bool:
+        """There is something below it."""
+        return bool(self.below)
 
     def _take(self, opened: int, modified: int, heat: float, visited: float, state: AgentState) -> None:
         self.opened += opened
@@ -81,13 +72,13 @@ class _Branch:
             self.visited, self.state = visited, state
 
     def rank(self, order: PathOrder) -> tuple[float, float, str]:
-        first = {"heat": self.node.heat, "recency": self.visited, "edits": self.modified}[order]
-        return (-first, -self.node.heat, self.name)
+        first = {"heat": self.heat, "recency": self.visited, "edits": self.modified}[order]
+        return (-first, -self.heat, self.name)
 
 
-def _sought_branch(node: NodeReading, sought: str) -> _Branch | None:
-    branch = _Branch(node, sought)
-    return branch if branch.visited > float("-inf") else None
+def _sought_rows(nodes: Sequence[NodeReading], sought: str) -> list[PathRow]:
+    rows = (PathRow(node, sought) for node in nodes)
+    return [row for row in rows if row.visited > float("-inf")]
 
 
 def path_rows(
@@ -95,36 +86,21 @@ def path_rows(
 ) -> list[PathRow]:
     """The rows from top to bottom; a search opens every fold."""
     words = sought.casefold()
-    roots = [branch for node in tree if (branch := _sought_branch(node, words)) is not None]
-    return list(_rows(roots, order, () if words else folded, "", top=True))
+    return list(_rows(_sought_rows(tree, words), order, () if words else folded, "", top=True))
 
 
 def _rows(
-    branches: list[_Branch], order: PathOrder, folded: Collection[str], indent: str, *, top: bool = False
+    rows: list[PathRow], order: PathOrder, folded: Collection[str], indent: str, *, top: bool = False
 ) -> Iterator[PathRow]:
-    branches.sort(key=lambda branch: branch.rank(order))
-    for number, branch in enumerate(branches):
-        last = number == len(branches) - 1
-        node = branch.node
-        shut = bool(branch.below) and node.path in folded
-        yield PathRow(
-            path=node.path,
-            name=branch.name,
-            guide="" if top else indent + ("└ " if last else "├ "),
-            folder=bool(branch.below),
-            folded=shut,
-            visits=node.count,
-            heat=node.heat,
-            hottest=branch.hottest,
-            opened=branch.opened,
-            modified=branch.modified,
-            state=branch.state,
-            visited=branch.visited,
-            changed=branch.changed,
-        )
-        if branch.below and not shut:
+    rows.sort(key=lambda row: row.rank(order))
+    for row in rows:
+        last = row is rows[-1]
+        row.guide = "" if top else indent + ("└ " if last else "├ ")
+        row.folded = row.folder and row.path in folded
+        yield row
+        if not row.folded:
             deeper = "" if top else indent + ("  " if last else "│ ")
-            yield from _rows(branch.below, order, folded, deeper)
+            yield from _rows(row.below, order, folded, deeper)
 
 
 def parent_folders(path: str) -> Iterator[str]:

@@ -193,7 +193,6 @@ def call_duration(took: float) -> str:
 
 
 _DEEPEST = 24
-_ITEM = "- "
 _LONGEST = 5000  # Lines of one passage at most.
 
 
@@ -253,39 +252,22 @@ def _pieces(text: str, width: int) -> Iterator[Line]:
 
 
 def _value(value: Any, depth: int, label: str, width: int) -> Iterator[Line]:
-    """Return a value under its name; nested values are indented further."""
-    inside = _inside(value, outermost=depth == 0 and not label)
-    if not inside or depth >= _DEEPEST:
+    """Return a value under its name; nested values are indented further, and come first in a whole record."""
+    inside: list[tuple[str, Any]] = []
+    if isinstance(value, dict) and depth < _DEEPEST:
+        inside = [(f"{key}: ", item) for key, item in value.items()]
+        if not label:
+            inside.sort(key=lambda pair: not isinstance(pair[1], dict | list))
+    elif isinstance(value, list) and depth < _DEEPEST:
+        inside = [("- ", item) for item in value]
+    if not inside:
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         yield from _text(text, depth, label, width)
         return
-    lead = ""
-    if label == _ITEM and isinstance(value, dict):
-        lead = _ITEM
-    elif label:
+    if label:
         yield [(_indent(depth) + plain(label), "quiet")]
-    depth += bool(label)
     for name, item in inside:
-        yield from _led(lead, _value(item, depth, name, width))
-        lead = ""
-
-
-def _inside(value: Any, *, outermost: bool) -> list[tuple[str, Any]]:
-    """Names and values one step further in; of a whole record what has an inside itself comes first."""
-    if isinstance(value, dict):
-        items = [(f"{key}: ", item) for key, item in value.items()]
-        return sorted(items, key=lambda pair: not isinstance(pair[1], dict | list)) if outermost else items
-    return [(_ITEM, item) for item in value] if isinstance(value, list) else []
-
-
-def _led(lead: str, lines: Iterator[Line]) -> Iterator[Line]:
-    """The lines with a sign in the margin of the first."""
-    for line in lines:
-        margin, ink = line[0]
-        blank = len(margin) - len(margin.lstrip(" "))
-        at = max(0, blank - len(lead))
-        yield [(margin[:at] + lead + margin[at + len(lead) :], ink), *line[1:]] if lead else line
-        lead = ""
+        yield from _value(item, depth + bool(label), name, width)
 
 
 def _text(text: str, depth: int, label: str, width: int) -> Iterator[Line]:
