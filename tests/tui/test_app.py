@@ -57,7 +57,8 @@ async def test_the_first_session_has_three_captions_until_a_key_is_pressed(
                 app._show_captions()
                 await rest(pilot)
                 await pilot.press("escape")
-                await until(pilot, lambda: not app.screen.query(Captions))
+                await rest(pilot)
+                assert not app.screen.query(Captions)
                 assert len(app.screen_stack) == 1, "escape closes the captions, and goes to all sessions only then"
     assert [line.split()[0] for line in CAPTIONS] == ["above", "1", "0"]
 
