@@ -1,4 +1,4 @@
-"""What hooks add to a tool call: by shell program, by http, where nobody serves, with many agents at once.
+"""What hooks add to a tool call: by shell program, by its socket alone, where nobody serves, with many agents at once.
 
 python -m bench.hooks [--calls 200] [--agents 50]; beside each stand bare programs measured in the same run,
 because on a busy machine the difference to those counts.
@@ -7,7 +7,6 @@ because on a busy machine the difference to those counts.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import resource
@@ -25,7 +24,7 @@ from typing import Any
 
 from core.hooks.agents import HOOKS
 from core.hooks.install import Installer
-from core.hooks.link import HEADER, IntakeFolder
+from core.hooks.link import HEADER, IntakeFolder, call
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -63,10 +62,9 @@ def _served(args: argparse.Namespace, place: IntakeFolder, stubs: dict[str, str]
     for mode, stub in stubs.items():
         timed = _timed(args.calls, partial(_send, stub))
         _show(f"{mode} hook, served by socket", timed)
-    port = int(place.port_file.read_text())
     before = _processor(pid)
-    times = _timed(args.calls, lambda number: _post(port, place.token(), _call(number)))
-    _show("http, a connection a call", times)
+    times = _timed(args.calls, lambda number: _post(place, _call(number)))
+    _show("a connection a call", times)
     used = 1000 * (_processor(pid) - before) / args.calls
     print(f"{'  of which in nooscope, processor time a call':<44} {'':>8} {'':>8} {used:>10.2f}")
     done: list[float] = []
@@ -75,7 +73,7 @@ def _served(args: argparse.Namespace, place: IntakeFolder, stubs: dict[str, str]
     def agent(number: int) -> None:
         for turn in range(10):
             began = time.perf_counter()
-            _post(port, place.token(), _call(turn, f"agent-{number}"))
+            _post(place, _call(turn, f"agent-{number}"))
             with lock:
                 done.append(1000 * (time.perf_counter() - began))
 
@@ -84,16 +82,16 @@ def _served(args: argparse.Namespace, place: IntakeFolder, stubs: dict[str, str]
         thread.start()
     for thread in threads:
         thread.join()
-    _show(f"http, {args.agents} agents at once", (done, 0.0))
-    _hostile(port, place, pid)
+    _show(f"{args.agents} agents at once", (done, 0.0))
+    _hostile(place, pid)
 
 
-def _hostile(port: int, place: IntakeFolder, pid: int) -> None:
+def _hostile(place: IntakeFolder, pid: int) -> None:
     """Callers who mean ill, while a good one calls: what they get, and what they cost."""
     before = _memory(pid)
     answers: dict[str, str] = {}
     threads = [
-        threading.Thread(target=_attack, args=(answers, name, port, head, sent))
+        threading.Thread(target=_attack, args=(answers, name, place, head, sent))
         for name, head, sent in (
             ("no token", "Host: 127.0.0.1\r\nContent-Length: 2", 1),
             ("wrong host", f"Host: evil.example\r\n{HEADER}: {place.token()}\r\nContent-Length: 2", 1),
@@ -105,7 +103,7 @@ def _hostile(port: int, place: IntakeFolder, pid: int) -> None:
     ]
     for thread in threads:
         thread.start()
-    _show("http, beside hostile callers", _timed(50, lambda number: _post(port, place.token(), _call(number))))
+    _show("a call, beside hostile callers", _timed(50, lambda number: _post(place, _call(number))))
     for thread in threads:
         thread.join()
     for name, answer in answers.items():
@@ -113,9 +111,11 @@ def _hostile(port: int, place: IntakeFolder, pid: int) -> None:
     print(f"  memory of nooscope: {before:.0f} MB before, {_memory(pid):.0f} MB after")
 
 
-def _attack(answers: dict[str, str], name: str, port: int, head: str, sent: int) -> None:
+def _attack(answers: dict[str, str], name: str, place: IntakeFolder, head: str, sent: int) -> None:
     began = time.monotonic()
-    with socket.create_connection(("127.0.0.1", port), 60) as line:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(60)
+        line.connect(str(place.socket))
         try:
             if sent < 0:
                 for piece in b"POST /hook/claude/guard HTTP/1.1\r\n" * 10:
@@ -155,13 +155,8 @@ def _run(words: list[str], given: bytes) -> None:
     subprocess.run(words, input=given, stdout=subprocess.DEVNULL, check=True)
 
 
-def _post(port: int, token: str, value: dict[str, Any]) -> None:
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    line.request("POST", "/hook/claude/guard", json.dumps(value), {HEADER: token})
-    answer = line.getresponse()
-    answer.read()
-    assert answer.status == 200, answer.status
-    line.close()
+def _post(place: IntakeFolder, value: dict[str, Any]) -> None:
+    assert call(place, "hook/claude/guard", value, 30.0) is not None
 
 
 def _timed(calls: int, work: Callable[[int], object]) -> tuple[list[float], float]:
@@ -186,10 +181,7 @@ def _show(name: str, timed: tuple[list[float], float]) -> None:
 def _serve(home: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "XDG_DATA_HOME": str(home), "PYTHONPATH": str(ROOT), "HOME": str(home)}
     program = subprocess.Popen(
-        [sys.executable, "-m", "tui.cli", "listen", "--hooks-port", "0"],
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-m", "tui.cli", "listen"], env=environment, stderr=subprocess.PIPE, text=True
     )
     assert program.stderr is not None
     said = program.stderr.readline()

@@ -75,9 +75,11 @@ class Spent(NamedTuple):
     dollars: float = 0.0
     tokens: int = 0
 
-    def plus(self, other: Spent) -> Spent:
-        """The sum of both."""
-        return Spent(self.dollars + other.dollars, self.tokens + other.tokens)
+    @classmethod
+    def sum(cls, uses: Iterable[Spent]) -> Spent:
+        """Add up several."""
+        several = list(uses)
+        return cls(sum(one.dollars for one in several), sum(one.tokens for one in several))
 
 
 class SessionUse:
@@ -92,8 +94,8 @@ class SessionUse:
         """Count one answer of the model."""
         used = Spent(turn.cost or 0.0, turn.context_tokens + turn.output_tokens)
         day, stretch = int(turn.at // _DAY), int(turn.at // _STRETCH)
-        self.total = self.total.plus(used)
-        self._days[day] = self._days.get(day, Spent()).plus(used)
+        self.total = Spent.sum((self.total, used))
+        self._days[day] = Spent.sum((self.on_day(turn.at), used))
         self.stretches[stretch] = self.stretches.get(stretch, 0) + used.tokens
 
     def on_day(self, at: float) -> Spent:
@@ -133,7 +135,7 @@ class DayLedger:
         if changes:
             self._uses |= changes
             self._changed = at
-        return _sum_uses(self._uses.values())
+        return Spent.sum(self._uses.values())
 
     def write(self, at: float, *, at_once: bool = False) -> None:
         """Write the file if something changed, and not too often."""
@@ -143,13 +145,6 @@ class DayLedger:
             self._written = max(at, self._changed)
             with contextlib.suppress(OSError):
                 atomic.replace(self._path, json.dumps([self._day, self._uses]).encode())
-
-
-def _sum_uses(uses: Iterable[Spent]) -> Spent:
-    total = Spent()
-    for use in uses:
-        total = total.plus(use)
-    return total
 
 
 class CapUse(NamedTuple):

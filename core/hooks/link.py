@@ -37,7 +37,6 @@ class IntakeFolder:
         self.folder = folder
         self.socket = folder / "socket"
         self.token_file = folder / "token"  # A header line, as curl reads it from a file.
-        self.port_file = folder / "port"
         self.halted_file = folder / "halted"  # Sessions whose calls the stub denies if nobody answers, one per line.
 
     def prepare(self) -> str:

@@ -9,6 +9,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,20 +22,6 @@ _BODY = 16 * 1024 * 1024
 _IDLE = 60.0
 _PARTING = 2.0
 _CONNECTIONS = 64
-_WORDS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    409: "Conflict",
-    410: "Gone",
-    411: "Length Required",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    503: "Service Unavailable",
-}
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
 LINES = "application/x-ndjson"
@@ -174,7 +161,7 @@ class Receiver:
         except OSError as fault:
             answer, keep = _error_answer(503, f"cannot be stored: {fault.strerror or fault}"), True
         head = (
-            f"HTTP/1.1 {answer.status} {_WORDS.get(answer.status, 'Error')}\r\n"
+            f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n"
             f"Content-Type: {answer.kind}\r\nContent-Length: {len(answer.body)}\r\n"
             f"X-Content-Type-Options: nosniff\r\n{answer.headers}"
             f"Connection: {'keep-alive' if keep else 'close'}\r\n\r\n"

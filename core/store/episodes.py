@@ -16,6 +16,7 @@ from blake3 import blake3
 from core.engine.mind.episode import Episode
 from core.errors import StoreError
 from core.folders import own_folder, private_file
+from core.store import atomic
 from core.store.base import locked, newer
 
 T = TypeVar("T")
@@ -187,7 +188,7 @@ class EpisodeStore:
         with locked(self.path.with_name(self.path.name + ".lock")):
             if self._sound():
                 return
-            aside = _free_name(self.path)
+            aside = atomic.free_name(self.path)
             for ending in ("", "-wal", "-shm"):
                 with contextlib.suppress(FileNotFoundError):
                     self.path.with_name(self.path.name + ending).rename(aside.with_name(aside.name + ending))
@@ -196,14 +197,10 @@ class EpisodeStore:
     def _sound(self) -> bool:
         try:
             with contextlib.closing(sqlite3.connect(self.path, timeout=self._patience)) as link:
-                return link.execute("PRAGMA quick_check").fetchone() == ("ok",) and _whole(link)
+                link.execute("SELECT session, number, until, body FROM episodes LIMIT 1")
+                return bool(link.execute("PRAGMA quick_check").fetchone() == ("ok",))
         except sqlite3.DatabaseError:
             return False
-
-
-def _whole(link: sqlite3.Connection) -> bool:
-    link.execute("SELECT session, number, until, body FROM episodes LIMIT 1")
-    return True
 
 
 def _code(error: sqlite3.DatabaseError) -> int:
@@ -219,13 +216,6 @@ def _damaged(error: sqlite3.DatabaseError) -> bool:
     if isinstance(error, sqlite3.OperationalError):
         return "no such table" in str(error) or "no such column" in str(error)
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _free_name(path: Path) -> Path:
-    number = 1
-    while (aside := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
-        number += 1
-    return aside
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ class Strict(Extension):
 @pytest.fixture
 async def intake(tmp_path: Path) -> AsyncIterator[tuple[IntakeServer, Strict]]:
     settings = with_value(Settings(), "response.guard.wait", 0.0)
-    made = IntakeServer(settings, IntakeFolder(tmp_path / "intake"), lambda: 1000.0, {}, tmp_path, port=0)
+    made = IntakeServer(settings, IntakeFolder(tmp_path / "intake"), lambda: 1000.0, {}, tmp_path)
     strict = Strict()
     made.handler._registry = Registry([strict])
     await made.start()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.hooks import handler
+from core.hooks import server as handler
 from core.hooks.agents import HOOKS
 from core.hooks.install import Installer, hook_stub
 from core.hooks.link import IntakeFolder, call

@@ -28,7 +28,7 @@ class Seen:
 
 
 async def test_a_permission_and_a_question_are_told_at_once(tmp_path: Path) -> None:
-    intake = make(tmp_path, None, with_value(Settings(), "response.guard.wait", 0.0))
+    intake = make(tmp_path, with_value(Settings(), "response.guard.wait", 0.0))
     await intake.start()
     seen = Seen()
     link = IntakeLink(intake._place, seen)

@@ -70,7 +70,7 @@ async def phone(
     address = f"http://127.0.0.1:{stand_in.sockets[0].getsockname()[1]}/secret-topic"
     settings = with_value(settings, "response.phone.ntfy", address)
     settings = with_value(settings, "response.phone.words", request.param)
-    server = make(tmp_path, port=None, settings=settings)
+    server = make(tmp_path, settings=settings)
     await server.start()
     yield Phone(server, unused_tcp_port, notices)
     await server.close()

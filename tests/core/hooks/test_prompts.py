@@ -12,7 +12,7 @@ import pytest
 
 from core.engine.response.advice import Advised, Adviser
 from core.events import Turn
-from core.hooks import handler as module
+from core.hooks import server as module
 from core.hooks.agents import HOOKS
 from core.hooks.limits import Caps, DayLedger, SessionUse, Spent, burn_rate
 from core.hooks.link import look

@@ -51,8 +51,8 @@ class Curt(Extension):
         return "" if "rant" in words else words
 
 
-def make(folder: Path, port: int | None = 0, settings: Settings | None = None) -> IntakeServer:
-    return IntakeServer(settings or Settings(), IntakeFolder(folder / "intake"), Clock(), {}, folder, port=port)
+def make(folder: Path, settings: Settings | None = None) -> IntakeServer:
+    return IntakeServer(settings or Settings(), IntakeFolder(folder / "intake"), Clock(), {}, folder)
 
 
 @pytest.fixture
@@ -64,8 +64,7 @@ async def intake(tmp_path: Path) -> AsyncIterator[IntakeServer]:
 
 
 async def raw(intake: IntakeServer, data: bytes, *, end: bool = True) -> bytes:
-    assert intake.port is not None
-    reader, writer = await asyncio.open_connection("127.0.0.1", intake.port)
+    reader, writer = await asyncio.open_unix_connection(place_of(intake).socket)
     writer.write(data)
     if end:
         writer.write_eof()
@@ -127,9 +126,8 @@ async def test_what_is_taken(intake: IntakeServer, path: str, body: bytes, statu
 
 async def test_a_gigabyte_without_a_token_is_not_read(intake: IntakeServer) -> None:
     """It is refused by its first lines; what is sent on costs nothing."""
-    assert intake.port is not None
     data = request(place_of(intake), "hook/claude/advise", b"", X_Nooscope_Token="", Transfer_Encoding="chunked")
-    reader, writer = await asyncio.open_connection("127.0.0.1", intake.port)
+    reader, writer = await asyncio.open_unix_connection(place_of(intake).socket)
     writer.write(data)
     answer = await reader.read()
     assert b" 401 " in answer
@@ -166,10 +164,9 @@ async def test_fifty_agents_at_once_are_all_answered(intake: IntakeServer) -> No
         assert len(told) == 1 and f"tool{number} failed" in told[0]
 
 
-async def test_callers_without_a_token_do_not_starve_the_socket(intake: IntakeServer) -> None:
-    """All places on the port are taken by silent callers; the person's own socket still answers."""
-    assert intake.port is not None
-    idle = [await asyncio.open_connection("127.0.0.1", intake.port) for _ in range(80)]
+async def test_silent_callers_do_not_starve_the_socket(intake: IntakeServer) -> None:
+    """All places are taken by silent callers; the one silent for longest makes room."""
+    idle = [await asyncio.open_unix_connection(place_of(intake).socket) for _ in range(module._CONNECTIONS + 20)]
     assert await ask(intake, "sessions", {}) == []
     for _, writer in idle:
         writer.close()
@@ -269,7 +266,7 @@ async def test_after_a_cut_the_agent_is_told_what_was_open(intake: IntakeServer)
 
 
 async def test_a_guarded_call_asks_waits_and_passes_once(tmp_path: Path) -> None:
-    intake = make(tmp_path, None, with_value(Settings(), "response.guard.wait", 20.0))
+    intake = make(tmp_path, with_value(Settings(), "response.guard.wait", 20.0))
     await intake.start()
     remove = tool("PreToolUse", 1, "rm -rf x")
     try:

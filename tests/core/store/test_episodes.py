@@ -211,13 +211,13 @@ def test_a_damaged_file_is_named_set_aside_and_rebuilt(tmp_path: Path) -> None:
         assert store.save("s", "main", [episode(0)]) == 1
         assert store.count() == 1
         assert len(store.notices) == 1
-        assert "e.damaged-1.sqlite" in store.notices[0] and str(path) in store.notices[0]
-    assert (tmp_path / "e.damaged-1.sqlite").read_bytes() == junk
+        assert "e.sqlite.damaged" in store.notices[0] and str(path) in store.notices[0]
+    assert (tmp_path / "e.sqlite.damaged").read_bytes() == junk
     assert (tmp_path / "neighbour.txt").read_text() == "mine"
     path.write_bytes(junk)
     with EpisodeStore(path) as store:
         assert store.recent(5) == []
-    assert (tmp_path / "e.damaged-2.sqlite").read_bytes() == junk
+    assert (tmp_path / "e.sqlite.damaged-2").read_bytes() == junk
 
 
 def test_pages_torn_in_the_middle_are_found_while_reading(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_pages_torn_in_the_middle_are_found_while_reading(tmp_path: Path) -> Non
         assert len(store.notices) == 1
         store.save("s", "main", [episode(1)])
         assert store.count() == 1
-    assert (tmp_path / "e.damaged-1.sqlite").exists()
+    assert (tmp_path / "e.sqlite.damaged").exists()
 
 
 def test_a_sound_file_is_not_set_aside_by_one_who_came_late(tmp_path: Path) -> None:

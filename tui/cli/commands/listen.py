@@ -37,9 +37,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--by-session", action="store_true", help="label metrics by session (at most 200)")
     parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
-    parser.add_argument(
-        "--hooks-port", type=port_argument, metavar="N", help="also serve hooks on this loopback port, with a token"
-    )
     add_settings_options(parser)
 
 
@@ -118,7 +115,6 @@ async def _intake(
             time.time,
             os.environ,
             Path.home(),
-            port=args.hooks_port,
             initial=configured_initial(args.project),
             starts=CarryOverStore(),
             say=say,
@@ -129,8 +125,7 @@ async def _intake(
             raise
         say(f"hooks are not served: {fault}")
         return None
-    address = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
-    say(f"serving hooks at {default_place().socket}{address}; ctrl+c stops")
+    say(f"serving hooks at {default_place().socket}; ctrl+c stops")
     return intake, thread
 
 
