@@ -1,6 +1,7 @@
-"""The read-out's weights, a stage at a time, with what they are worth on tasks they have not seen.
+"""The weights of the outlook at each stage, and their worth on tasks left out.
 
-Phrases are chosen again inside every fold, so that the scores hold for the whole procedure.
+Each stage shares weights with the others and adds its own. Phrases are chosen again inside every fold, so that
+the scores are those of the whole procedure.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ ENDED = (
     "failures_since_edit",
     "edits_recent",
 )
-RIDGE = 30.0
-RIDGE_OF_WORDS = 60.0  # Words carry over to other tasks less well than counts: they are held closer to nothing.
+SHARED = 60.0  # The ridge on the weights that all stages share.
+OWN = 100.0  # The ridge on what a stage adds to them.
+WORDS = 2.0  # Words carry over to other tasks less well than counts: their ridge is so many times as strong.
 SEEDS = (1, 2, 3)
 _DRAWS = 30
 
@@ -87,31 +89,103 @@ class OutlookFit(NamedTuple):
     phrases: Chosen
 
 
+class Sample(NamedTuple):
+    """Scaled counts of the runs at one stage."""
+
+    x: Floats
+    failed: Bools
+    model: Ints
+    counted: Floats  # How often each run counts.
+
+
+Samples = dict[str, Sample]
+Weights = dict[str, tuple[Floats, Floats]]  # By stage: the mean of every count, and its weight.
+
+
 def fit(runs: list[Walked]) -> OutlookFit:
     """All stages; phrases are chosen over all of them at once."""
     standing = {stage: at_stage(runs, stage) for stage in STAGES}
     model, failed = groups(runs), np.array([run.failed for run in runs])
-    tasks = [run.task for run in runs]
     spoken = {stage: (each.places, each.spoken) for stage, each in standing.items()}
-    everything = np.ones(len(runs), bool)
+    everyone = np.ones(len(runs))
     shifts = {stage: np.zeros(len(runs)) for stage in STAGES}
     plain = {stage: np.zeros(len(runs)) for stage in STAGES}
+
+    def samples(chosen: Chosen | None, counted: Floats) -> Samples:
+        return {
+            stage: Sample(columns(each, stage, chosen), failed[each.places], model[each.places], counted[each.places])
+            for stage, each in standing.items()
+        }
+
     for seed in SEEDS:
-        fold = folds(tasks, seed)
+        fold = folds([run.task for run in runs], seed)
         for number in np.unique(fold):
             inside = fold != number
-            chosen = choose(spoken, model, failed, inside)
-            for stage, each in standing.items():
-                for words, sums in ((True, shifts), (False, plain)):
-                    x = columns(each, stage, chosen if words else None)
-                    places = np.array(each.places)
-                    out = ~inside[places]
-                    sums[stage][places[out]] += _apart(x, model[places], failed[places], out) / len(SEEDS)
-    phrases = choose(spoken, model, failed, everything)
+            for sums, chosen in ((shifts, choose(spoken, model, failed, inside)), (plain, None)):
+                parts = samples(chosen, inside.astype(float))
+                for stage, values in _shifts(parts, fit_stages(parts)).items():
+                    places = np.array(standing[stage].places)
+                    sums[stage][places] += np.where(inside[places], 0.0, values) / len(SEEDS)
+    phrases = choose(spoken, model, failed, everyone > 0.0)
+    parts = samples(phrases, everyone)
+    weights = fit_stages(parts)
+    generator = np.random.default_rng(5)
+    draws = [generator.poisson(1.0, len(runs)).astype(float) for _ in range(_DRAWS)]
+    drawn = [
+        _shifts(
+            parts,
+            fit_stages({stage: one._replace(counted=draw[standing[stage].places]) for stage, one in parts.items()}),
+        )
+        for draw in draws
+    ]
     return OutlookFit(
-        {stage: _stage(runs, stage, each, phrases, shifts[stage], plain[stage]) for stage, each in standing.items()},
+        {
+            stage: _stage(
+                runs,
+                stage,
+                each.places,
+                weights[stage],
+                [one[stage] for one in drawn],
+                shifts[stage][each.places],
+                plain[stage][each.places],
+            )
+            for stage, each in standing.items()
+        },
         phrases,
     )
+
+
+def _shifts(samples: Samples, weights: Weights) -> dict[str, Floats]:
+    return {stage: (sample.x - weights[stage][0]) @ weights[stage][1] for stage, sample in samples.items()}
+
+
+def fit_stages(samples: Samples) -> Weights:
+    """Fit all stages together: a stage departs from the shared weights as far as its own runs show it."""
+    shared = list(dict.fromkeys((*GOING, *ENDED, *PHRASES)))
+    width = len(shared)
+    ridge = np.repeat([SHARED, *[OWN] * len(samples)], width)
+    ridge *= np.tile([WORDS if name in PHRASES else 1.0 for name in shared], len(samples) + 1)
+    models = 1 + max(sample.model.max() for sample in samples.values())
+    blocks, group, failed, counted, scales = [], [], [], [], {}
+    for number, (stage, sample) in enumerate(samples.items()):
+        rows = sample.counted > 0.0
+        known, means, spread = standardised(sample.x[rows], sample.model[rows])
+        places = np.array([shared.index(name) for name in names_of(stage)])
+        own = places + width * (number + 1)
+        block = np.zeros((len(known), len(ridge)))
+        block[:, places] = block[:, own] = known
+        blocks.append(block)
+        group.append(sample.model[rows] + models * number)
+        failed.append(sample.failed[rows])
+        counted.append(balanced(sample.failed[rows], sample.model[rows]) * sample.counted[rows])
+        scales[stage] = (means, spread, places, own)
+    weights = logistic(
+        np.vstack(blocks), np.concatenate(failed).astype(float), np.concatenate(group), ridge, np.concatenate(counted)
+    )
+    return {
+        stage: (means, (weights[places] + weights[own]) / spread)
+        for stage, (means, spread, places, own) in scales.items()
+    }
 
 
 def names_of(stage: str) -> tuple[str, ...]:
@@ -128,38 +202,19 @@ def columns(standing: Standing, stage: str, chosen: Chosen | None) -> Floats:
     return np.column_stack([np.vectorize(partial(scaled, name))(counts[:, place]) for place, name in enumerate(names)])
 
 
-def _ridge(width: int) -> Floats:
-    ridge = np.full(width, RIDGE)
-    ridge[-len(PHRASES) :] = RIDGE_OF_WORDS
-    return ridge
-
-
-def _apart(x: Floats, model: Ints, failed: Bools, out: Bools) -> Floats:
-    """Shifts of the runs that are out, from weights fitted without them."""
-    inside = ~out
-    _, means, spread = standardised(x[inside], model[inside])
-    known = (x - means) / spread
-    sample = balanced(failed[inside], model[inside])
-    weights = logistic(known[inside], failed[inside].astype(float), model[inside], _ridge(x.shape[1]), sample)
-    return np.asarray(known[out] @ weights)
-
-
 def _stage(
-    runs: list[Walked], stage: str, standing: Standing, phrases: Chosen, crossed: Floats, plain: Floats
+    runs: list[Walked],
+    stage: str,
+    places: list[int],
+    learned: tuple[Floats, Floats],
+    drawn: list[Floats],
+    shifts: Floats,
+    plain: Floats,
 ) -> StageFit:
-    places = standing.places
-    x = columns(standing, stage, phrases)
     model = groups(runs)[places]
     y = np.array([runs[place].failed for place in places], float)
-    known, means, spread = standardised(x, model)
-    ridge = _ridge(x.shape[1])
-    sample = balanced(y > 0.5, model)
-    weights = logistic(known, y, model, ridge, sample)
-    generator = np.random.default_rng(5)
-    drawn = [known @ logistic(known, y, model, ridge, sample * generator.poisson(1.0, len(y))) for _ in range(_DRAWS)]
     ranking = Ranking(y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places])
-    shifts = crossed[places]
-    ranked, counted = ranking.rank(shifts), ranking.rank(plain[places])
+    ranked, counted = ranking.rank(shifts), ranking.rank(plain)
     if ranked is None or counted is None:
         raise SystemExit(f"Stage {stage}: no model has enough runs of both ends to be ranked.")
     base = np.array([y[model == group].mean() for group in model])
@@ -168,8 +223,7 @@ def _stage(
     return StageFit(
         names_of(stage),
         len(places),
-        means,
-        weights / spread,
+        *learned,
         float(np.std(drawn, axis=0).mean()),
         *ranked,
         counted.auc,
