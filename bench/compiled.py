@@ -28,7 +28,7 @@ ROOMS = ("engine/receptor", "engine/mind", "engine/governor", "engine/affect", "
 # Of other rooms, what runs for every event.
 FILES = {
     "engine": ("state",),
-    "engine/society": ("story", "engine", "society"),
+    "engine/society": ("engine", "society"),
     "timeline": ("columns", "keyframes", "marks", "run"),
 }
 # What stays as it is; readers of logs gained 6 %, and would no longer be as lenient.
@@ -43,7 +43,6 @@ AS_WRITTEN = frozenset(
         "engine/receptor/persona.py",
         "engine/receptor/readings.py",
         "engine/response/learned.py",
-        "engine/response/method.py",
         "engine/response/outlook.py",
         "engine/response/permits.py",
         "engine/response/reaction.py",

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.fit.loops import GRID, RESULTS
 from bench.fit.tables import OUTLOOK
-from core.engine.society.story import RULES
+from core.engine.society.engine import RULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "evaluation.md"
 READINGS = ("frustration", "confidence", "flow", "seeking", "uncertainty", "fatigue", "forecast")

@@ -16,9 +16,9 @@ import pytest
 from core.engine.response import built_in
 from core.report.process_pool import shared_out
 from core.settings import Settings
+from core.settings.draft import settings_toml
 from core.settings.group import Tunable
 from core.settings.layers import tunables
-from core.settings.toml_text import settings_toml
 from tests.audit import Seen, looking
 from tests.tui.conftest import until
 from tests.tui.fleet_sessions import Log

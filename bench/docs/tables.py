@@ -17,13 +17,13 @@ from core.engine.mind.salience import relevance_table
 from core.engine.mind.stimulus import STIMULUS_KINDS
 from core.engine.percept import AGENT_STATES, AXES, CHANGES
 from core.engine.response import built_in
-from core.engine.response.method import CUES
+from core.engine.response.rules import CUES
 from core.events import EVENT_KINDS
 from core.settings import Settings
+from core.settings.draft import toml_value
 from core.settings.group import fields_of
 from core.settings.layers import tunables
 from core.settings.receptor import Impulse
-from core.settings.toml_text import toml_value
 
 _DEFAULTS = Settings()
 

@@ -14,9 +14,8 @@ from core.engine.society import Society
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.branch import sim
 from core.timeline.opening import last_screen
-from core.timeline.rerun import rerun_with
+from core.timeline.rerun import rerun_with, sim
 from core.timeline.timeline import Timeline
 
 LONG = 100_000

@@ -12,8 +12,8 @@ from core.engine.governor import Verdict
 from core.engine.mind import Thought
 from core.engine.percept import Percept
 from core.engine.response import Notice, Reaction
-from core.engine.response.method import NoticeKind
 from core.engine.response.reaction import Firing
+from core.engine.response.rules import NoticeKind
 from core.engine.society.engine import Engine, Step
 from core.engine.state import Stateful, through
 from core.events import Event

@@ -18,7 +18,7 @@ import msgspec
 from core.agents.normalizer import Normalizer, Sorted
 from core.agents.registry import known_agents, make_kit
 from core.agents.values import items, table, text
-from core.engine.response.advice import Advised, sentence
+from core.engine.response.interventions import Advised, sentence
 from core.engine.values import fingerprint
 from core.errors import Refused, StoreError
 from core.events import ADVICE_MARK, MAIN

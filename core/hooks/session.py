@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from core.agents.calls import Calls, Result, exit_code, said_event
 from core.agents.normalizer import AgentKit
 from core.engine.percept import AXES
-from core.engine.response.advice import Advised, Adviser, sentence
-from core.engine.response.interventions import Intervention, MemoLine
+from core.engine.response.interventions import Advised, Adviser, Intervention, MemoLine, sentence
 from core.engine.response.permits import Standing
 from core.engine.society import Society
 from core.engine.society.engine import Step

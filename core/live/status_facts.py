@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from core.agents.words import NOTHING, WordReader
 from core.engine.percept import AGENT_STATES, SIGNALS
 from core.engine.society import Society
-from core.engine.society.engine import Step
-from core.engine.society.story import FAILING
+from core.engine.society.engine import FAILING, Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
 from core.report.agents import agent_names, as_sub_agent

@@ -7,8 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from core.engine.response.advice import sentence_print
-from core.engine.response.interventions import PastIntervention
+from core.engine.response.interventions import PastIntervention, sentence_print
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import Event, ToolUse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.settings.affect import AffectSettings
-from core.settings.extras import ExtensionSettings, NarratorSettings
+from core.settings.extras import ExtensionSettings, NarratorSettings, TimelineSettings
 from core.settings.governor import GovernorSettings
 from core.settings.group import Group
 from core.settings.logs import IngestSettings
@@ -11,7 +11,6 @@ from core.settings.mind import MindSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
 from core.settings.screen import ScreenSettings
-from core.settings.timeline import TimelineSettings
 
 
 class Settings(Group):

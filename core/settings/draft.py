@@ -1,18 +1,181 @@
-"""Settings while a person edits them: drafts with undo."""
+"""Settings while a person edits them: their list, drafts with undo, and how they are written as TOML."""
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable, Item, KeyType, SingleKey
 
+from core.safe_text import safe, toml_escape
 from core.settings import Settings
 from core.settings.group import Group, Tunable
-from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.settings.toml_text import toml_value
+from core.settings.layers import Given, Layer, field_of, resolve, tunables, value_of
+
+
+class SettingGroup(NamedTuple):
+    """A group of settings."""
+
+    group: str
+    names: tuple[str, ...]
+    sentence: str
+    open: bool  # Its settings are listed below it.
+
+
+class SettingRow(NamedTuple):
+    """One setting below a heading."""
+
+    tunable: Tunable
+    label: str  # Its name without that of the group.
+
+
+ListRow = SettingGroup | SettingRow
+
+
+def row_key(row: ListRow) -> str:
+    """Return the name of a setting or group."""
+    return row.group if isinstance(row, SettingGroup) else row.tunable.name
+
+
+def group_of(name: str) -> str:
+    """The group under which a setting is listed: the first two parts of its name at most."""
+    return ".".join(name.split(".")[:-1][:2])
+
+
+@cache
+def setting_groups() -> dict[str, tuple[str, ...]]:
+    """The settings of every group, in the order they were declared."""
+    groups: dict[str, list[str]] = {}
+    for name in tunables():
+        groups.setdefault(group_of(name), []).append(name)
+    return {group: tuple(names) for group, names in groups.items()}
+
+
+@cache
+def group_sentence(group: str) -> str:
+    """Return the sentence of a group."""
+    return field_of(group).sentence
+
+
+def list_rows(
+    opened: Collection[str], words: str = "", matches: Callable[[str], bool] | None = None
+) -> tuple[ListRow, ...]:
+    """Return the headings and the settings of open groups; a search opens every group with a match."""
+    looked_for = words.lower().split()
+    narrowed = bool(looked_for) or matches is not None
+    rows: list[ListRow] = []
+    for group, names in setting_groups().items():
+        listed_names = [name for name in names if _fits(name, looked_for) and (matches is None or matches(name))]
+        if narrowed and not listed_names:
+            continue
+        is_open = group in opened or narrowed
+        rows.append(SettingGroup(group, tuple(listed_names), group_sentence(group), is_open))
+        if is_open:
+            rows += [SettingRow(tunables()[name], name.removeprefix(group + ".")) for name in listed_names]
+    return tuple(rows)
+
+
+def _fits(name: str, words: list[str]) -> bool:
+    if not words:
+        return True
+    text = f"{name} {tunables()[name].sentence}".lower()
+    return all(word in text for word in words)
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as TOML, with every harmful character escaped."""
+    return safe(_item(value).as_string(), toml_escape, lines=True)
+
+
+def _item(value: Any) -> Item:
+    if isinstance(value, Group):
+        value = msgspec.to_builtins(value)
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        for key, item in value.items():
+            table.append(SingleKey(str(key), t=KeyType.Basic), _item(item))
+        return table
+    if isinstance(value, list | tuple):
+        array = tomlkit.array()
+        array.extend(map(_item, value))
+        return array
+    new_item: Item = tomlkit.item(value)
+    return new_item
+
+
+def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:
+    """Return settings as TOML, each with its sentence and allowed values."""
+    tables: dict[str, list[str]] = {}
+    for each in tunables:
+        group, _, key = each.name.rpartition(".")
+        unit = f" {each.unit}" if each.unit else ""
+        lines = tables.setdefault(group, [f"[{group}]"])
+        lines.append(f"# {each.sentence} ({each.allowed()}{unit})")
+        lines.append(f"{key} = {toml_value(values[each.name])}")
+    return "\n\n".join("\n".join(lines) for lines in tables.values()) + "\n"
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """Return a settings file with some values set and all else unchanged; ValueError if that fails."""
+    try:
+        document = tomlkit.parse(text)
+        before = tomllib.loads(text)
+    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"the settings file is not TOML; fix it first: {error}") from error
+    try:
+        for name, value in values.items():
+            _put(document, name.split("."), _item(value))
+        new_text = tomlkit.dumps(document)
+        right = tomllib.loads(new_text) == _merged_tree(before, values)
+    except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, ValueError):
+        right = False
+    if not right:
+        own = ", ".join(f"{name} = {toml_value(value)}" for name, value in values.items())
+        raise ValueError(f"the settings file has a layout that cannot be edited; add this yourself: {own}")
+    return new_text
+
+
+def _put(node: Any, steps: list[str], item: Item) -> None:
+    """Set a value below a table, and create the tables on the way."""
+    group, *rest = steps
+    if not rest:
+        _set(node, group, item)
+        return
+    if group not in node:
+        inline = isinstance(node, InlineTable)
+        node[group] = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=len(rest) > 1)
+    _put(node[group], rest, item)
+
+
+def _set(node: Any, key: str, item: Item) -> None:
+    """Set a value; of a table only the rows that change, so that comments stay."""
+    table = node.get(key) if isinstance(node, MutableMapping) else None
+    if not isinstance(item, InlineTable) or not isinstance(table, MutableMapping):
+        node[key] = item
+        return
+    for stale_key in [each for each in table if each not in item]:
+        del table[stale_key]
+    for inner, value in item.items():
+        if inner not in table or table[inner] != value:
+            _set(table, inner, value)
+
+
+def _merged_tree(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the expected content of the file with the values."""
+    for name, value in values.items():
+        *groups, last = name.split(".")
+        node = tree
+        for group in groups:
+            node = node.setdefault(group, {})
+        node[last] = tomllib.loads(f"v = {toml_value(value)}")["v"]
+    return tree
+
 
 _COARSE = 20  # Steps of the arrow keys over a setting's whole range, at least.
 

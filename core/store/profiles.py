@@ -77,7 +77,7 @@ def profile_text(sentence: str, values: Mapping[str, Any]) -> str:
     """A profile as a file, each value with its sentence."""
     changed = [tunables()[name] for name in tunables() if name in values]
     comment = " ".join(sentence.split())
-    from core.settings.toml_text import settings_toml
+    from core.settings.draft import settings_toml
 
     return (f"# {comment}\n\n" if comment else "") + (settings_toml(changed, values) if changed else "")
 
@@ -202,7 +202,7 @@ class ProfileFiles(NamedTuple):
 
         Of a table that the file contains, only rows that differ from the start are changed.
         """
-        from core.settings.toml_text import with_values
+        from core.settings.draft import with_values
 
         path = self.file(scope)
         if scope == "project":

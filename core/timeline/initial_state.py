@@ -16,8 +16,7 @@ from core.engine.mind.episode import Episode
 from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
 from core.engine.response import Learned, RuleSet
-from core.engine.response.method import Method
-from core.engine.response.rules import WakeupRule, built_in
+from core.engine.response.rules import Method, WakeupRule, built_in
 from core.engine.society import EngineMaker, Society
 from core.engine.society.engine import Engine
 from core.events import MAIN

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from core.engine.percept import AGENT_STATES, AXES, SIGNALS, Axis
 from core.engine.response.learned import NOTHING_LEARNED, cue_deltas
-from core.engine.response.method import CUE_OF, Cue, Method
-from core.engine.response.rules import built_in
+from core.engine.response.rules import CUE_OF, Cue, Method, built_in
 from core.events import Event
 from core.extension.hooks import BranchRun
 from core.extension.use import program_registry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.engine.society.story import FAILING, Facts, Story
+from core.engine.society.engine import FAILING, Facts, Story
 
 AT_WORK = ("stuck", "deep_work", "exploring")
 ROUGH = ("crisis", "turbulence")

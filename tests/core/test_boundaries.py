@@ -8,8 +8,8 @@ import pytest
 
 from core.engine.affect import Neighbour
 from core.engine.society import Society
+from core.engine.society.engine import FAILING, Facts, make_story
 from core.engine.society.society import _NEIGHBOURS
-from core.engine.society.story import FAILING, Facts, make_story
 from core.settings import Settings
 from core.timeline.keyframes import KeyFrames, changed_bytes, split_state
 from core.timeline.timeline import Timeline

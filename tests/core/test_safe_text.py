@@ -73,7 +73,7 @@ def test_json_says_the_same_without_harm(value: dict[str, str]) -> None:
 
 @given(TEXTS)
 def test_toml_says_the_same_without_harm(text: str) -> None:
-    from core.settings.toml_text import toml_value
+    from core.settings.draft import toml_value
 
     written = toml_value(whole(text))
     assert harm(written) == [] and tomllib.loads(f"a = {written}")["a"] == whole(text)

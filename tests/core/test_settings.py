@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from core.settings import Settings
+from core.settings.draft import settings_toml
 from core.settings.group import canonical
 from core.settings.layers import (
     Given,
@@ -25,7 +26,6 @@ from core.settings.layers import (
     value_of,
     variable_name,
 )
-from core.settings.toml_text import settings_toml
 
 OFFSET = "receptor.ambient.offset.frustration"
 

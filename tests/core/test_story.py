@@ -13,8 +13,7 @@ from core.agents.registry import make_kit
 from core.engine.governor.machine import STATES
 from core.engine.mind.cortical import PHASES, SEVERITY, Regime
 from core.engine.percept import AGENT_STATES, AgentState
-from core.engine.society.engine import Engine
-from core.engine.society.story import RULES, Facts, Story, make_story
+from core.engine.society.engine import RULES, Engine, Facts, Story, make_story
 from core.events import MAIN, Event
 from core.logs.finder import sessions
 from core.logs.session import read_session

@@ -25,8 +25,8 @@ from core.report.formatting import plain
 from core.report.now import NowReader
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmarks
-from core.timeline.branch import check_commit
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.rerun import check_commit
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.feed import messages

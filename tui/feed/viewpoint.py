@@ -14,7 +14,7 @@ from core.events import MAIN, Event
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy
 from core.report.formatting import clock, count, plain
 from core.report.recap import hottest_branch
-from core.settings.timeline import NavigationSettings, PlaySettings, TimelineSettings
+from core.settings.extras import NavigationSettings, PlaySettings, TimelineSettings
 from core.store.bookmarks import Bookmarks, Labels, LastLook, Look, TrailStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.places import landing

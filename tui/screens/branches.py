@@ -22,7 +22,7 @@ from core.report.chrono import ChronoNav
 from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
-from core.timeline.branch import Branch, copy_recording, dream, pre_steer
+from core.timeline.rerun import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, section
 from tui.feed.messages import Failed, Seek

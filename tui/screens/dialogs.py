@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
 from core.agents.registry import prompt_command
-from core.engine.response.advice import sentence
+from core.engine.response.interventions import sentence
 from core.errors import StoreError
 from core.hooks.link import IntakeLink
 from core.live.hook_signs import HookSigns, PermitQuestion

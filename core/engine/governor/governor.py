@@ -356,6 +356,7 @@ class Governor(Stateful):
             machine,
             profile_name=self._name,
             profile=self._profile,
+            may_act=machine.may_act,
             step=machine.steps,
             inputs=self._inputs.read(),
             would_halt=episode.sentence,

@@ -190,6 +190,7 @@ class Tiers(Stateful):
             TierReading,
             self,
             spends=tuple([TierSpend(*row) for row in rows]),
+            remaining=self.remaining,
             highest=_HIGHEST[self.band],
             resets_at=(self.day + 1) * _DAY if self.day >= 0 else 0.0,
             unpriced=sum(self.unpriced),

@@ -14,7 +14,7 @@ from core.engine.percept import AXES, PATTERNS, Percept
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness
 from core.engine.response.loops import Loop
-from core.engine.response.method import CUE_AXES, Cue, Method, MethodType, fill
+from core.engine.response.rules import CUE_AXES, Cue, Method, MethodType, fill
 from core.engine.state import Stateful, mapped, tabled
 from core.events import Action, AgentEnd, AgentStart
 from core.settings.response import ActionSettings

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from core.engine.percept import AXES, NEUTRAL, Axis
-from core.engine.response.method import CUE_AXES, CUES, Cue
+from core.engine.response.rules import CUE_AXES, CUES, Cue
 from core.engine.values import Derived
 from core.settings.response import LearningSettings
 

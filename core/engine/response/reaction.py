@@ -10,8 +10,8 @@ from core.engine.percept import AgentState, Axis
 from core.engine.response.actions import CheckpointRequest, Delegate
 from core.engine.response.interventions import MemoLine, PastIntervention, QueueReading
 from core.engine.response.loops import Loop, LoopReading
-from core.engine.response.method import Cue, MethodType, Mode, NoticeKind
 from core.engine.response.outlook import OutlookReading
+from core.engine.response.rules import Cue, MethodType, Mode, NoticeKind
 from core.engine.response.scoring import Candidate
 
 

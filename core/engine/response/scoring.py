@@ -17,8 +17,7 @@ from core.engine.percept import (
     Signal,
     SignalName,
 )
-from core.engine.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
-from core.engine.response.rules import RuleSet
+from core.engine.response.rules import CUE_OF, CUES, Cue, Method, MethodType, Mode, RuleSet
 from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
 from core.engine.values import Derived, Value
 from core.events import ACTIONS, Action

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.response.advice import Advised, Adviser
+from core.engine.response.interventions import Advised, Adviser
 from core.events import Turn
 from core.hooks import server as module
 from core.hooks.agents import HOOKS

@@ -8,7 +8,7 @@ from bench.workload import session
 from core.report.conversation import applied_changes, applied_lines, dream_lines, findings, steer_lines
 from core.settings import Settings
 from core.settings.layers import with_value
-from core.timeline.branch import dream, pre_steer
+from core.timeline.rerun import dream, pre_steer
 from core.timeline.timeline import Timeline
 
 STREAM = session(600)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from core.errors import StoreError
 from core.settings import Settings
-from core.settings.draft import Draft
+from core.settings.draft import Draft, toml_value, with_values
 from core.settings.layers import Given, Layer, read_file, resolve, tunables
-from core.settings.toml_text import toml_value, with_values
 from core.store.profiles import (
     PRESETS,
     ProfileFiles,

@@ -11,10 +11,9 @@ from bench.workload import session
 from core.engine.society import Society
 from core.events import MAIN
 from core.settings import Settings
-from core.timeline.branch import sim
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import Cache
-from core.timeline.rerun import with_edits
+from core.timeline.rerun import sim, with_edits
 from core.timeline.timeline import SettingsChange, Timeline
 
 STREAM = session(700)

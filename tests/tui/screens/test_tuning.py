@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from bench.workload import session
+from core.settings.draft import SettingGroup, SettingRow
 from core.settings.layers import tunables, value_of
-from core.settings.listing import SettingGroup, SettingRow
 from core.store.profiles import read_profile
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, Seek

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings.listing import SettingGroup
+from core.settings.draft import SettingGroup
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Seek
 from tui.widgets.tuning.comparison import Comparison

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
+from core.settings.draft import SettingRow
 from core.settings.layers import tunables, value_of
-from core.settings.listing import SettingRow
 from core.store.profiles import read_profile
 from tests.tui.screens.test_tuning import choose
 from tests.tui.tuning_app import Stage, seen, settle

@@ -15,7 +15,7 @@ from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from core.engine.response import Learned, RuleSet
-    from core.engine.response.method import Method
+    from core.engine.response.rules import Method
 
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 
@@ -107,7 +107,7 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
 
 def _row(method: Method, origin: str) -> tuple[str, ...]:
     from core.engine.percept import AGENT_STATES
-    from core.engine.response.method import CUES
+    from core.engine.response.rules import CUES
 
     trigger = method.trigger
     own = "" if trigger.threshold is None else f" > {trigger.threshold:g}"

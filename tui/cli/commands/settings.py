@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(chosen, resolved)
     elif args.toml:
-        from core.settings.toml_text import settings_toml
+        from core.settings.draft import settings_toml
 
         print(settings_toml(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}), end="")
     elif chosen:
@@ -103,8 +103,8 @@ def _plain(value: Any) -> Any:
 def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     """Print one line per setting; on a narrow terminal its sentence is below."""
     from core.report.formatting import plain
+    from core.settings.draft import toml_value
     from core.settings.layers import BUILT_IN, value_of
-    from core.settings.toml_text import toml_value
 
     rows = [
         (

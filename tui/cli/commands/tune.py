@@ -57,8 +57,8 @@ def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_whatif(args: argparse.Namespace) -> int:
     from core.report.conversation import limit_lines
-    from core.timeline.branch import dream, pre_steer
     from core.timeline.places import parse_place
+    from core.timeline.rerun import dream, pre_steer
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings

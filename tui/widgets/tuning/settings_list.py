@@ -14,10 +14,9 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.report.formatting import count, plain
-from core.settings.draft import Drafted, value_text
+from core.settings.draft import Drafted, ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, value_text
 from core.settings.group import Tunable
 from core.settings.layers import tunables, value_of
-from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key
 from tui.draw.line import Line, clipped, fit, joined_cells, wrapped
 from tui.feed.messages import Latest
 from tui.feed.view import View

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from core.agents.calls import said_event
-from core.engine.response.advice import Advised, Adviser, sentence, sentence_print
-from core.engine.response.interventions import Intervention, InterventionQueue
-from core.engine.response.method import Deliver
+from core.engine.response.interventions import (
+    Advised,
+    Adviser,
+    Intervention,
+    InterventionQueue,
+    sentence,
+    sentence_print,
+)
+from core.engine.response.rules import Deliver
 from core.settings.response import AdviceSettings, QueueSettings
 
 

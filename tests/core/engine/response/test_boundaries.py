@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.engine.response.actions import _MOST, Delegates
-from core.engine.response.advice import Advised, Adviser
+from core.engine.response.interventions import Advised, Adviser
 from core.engine.response.response import Escalation
 from core.engine.response.rules import MOST_WAKEUPS as WAKEUPS
 from core.engine.response.rules import read_wakeups

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.response.interventions import HotMemo, InterventionQueue, MemoLine
-from core.engine.response.method import Deliver, InterventionKind, Window
+from core.engine.response.rules import Deliver, InterventionKind, Window
 from core.settings.response import MemoSettings, QueueSettings
 
 FIGURES = QueueSettings(size=4, deadline=100.0, kept=10, follow=3)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from core.engine.percept import AGENT_STATES
-from core.engine.response.method import CUES, fill
-from core.engine.response.rules import BUILT_IN, NO_RULES, RuleSet, add_rules, built_in
+from core.engine.response.rules import BUILT_IN, CUES, NO_RULES, RuleSet, add_rules, built_in, fill
 from core.engine.response.tables import RECEPTOR_RULES
 from core.errors import PolicyError
 

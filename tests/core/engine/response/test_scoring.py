@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.percept import AGENT_STATES, AgentState, Signal, SignalName
-from core.engine.response.method import CUE_OF, CUES, Cue, Frequency
-from core.engine.response.rules import RuleSet, add_rules, built_in
+from core.engine.response.rules import CUE_OF, CUES, Cue, Frequency, RuleSet, add_rules, built_in
 from core.engine.response.scoring import Candidate, Scorer
 from core.settings.response import ScoringSettings
 
