@@ -9,8 +9,7 @@ import contextlib
 import fcntl
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
-from math import isfinite
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -28,26 +27,35 @@ _PAUSE = 0.01  # Seconds between two attempts to get a lock.
 
 
 @contextlib.contextmanager
-def locked(lock: Path, patience: float | None = None) -> Iterator[None]:
-    """Keep other nooscopes out while files are read and replaced; `OSError` if one stays busy too long."""
-    make_private(lock.parent)
-    with private_file(lock).open("a") as file:
-        if patience is None:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        else:
-            _lock_within(file.fileno(), time.monotonic() + patience)
+def locked(
+    lock: Path, patience: float | None = None, *, fault: Callable[[OSError], str] | None = None
+) -> Iterator[None]:
+    """Keep other nooscopes out while files are read and replaced; `OSError` if one stays busy too long.
+
+    With `fault`, which words it, the error is a `StoreError`.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            make_private(lock.parent)
+            file = stack.enter_context(private_file(lock).open("a"))
+            if patience is None:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            else:
+                _lock_within(file.fileno(), time.monotonic() + patience)
+        except OSError as error:
+            if fault is None:
+                raise
+            raise StoreError(fault(error)) from error
         yield
 
 
 def _lock_within(handle: int, give_up: float) -> None:
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             if time.monotonic() >= give_up:
                 raise
-        else:
-            return
         time.sleep(_PAUSE)
 
 
@@ -104,21 +112,14 @@ class JsonFile(Generic[T]):
         try:
             atomic.replace(self.path, self.encode(content))
         except OSError as error:
-            raise self.unwritable(error) from error
+            raise StoreError(self._unwritable(error)) from error
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> contextlib.AbstractContextManager[None]:
         """Keep other nooscopes out while the file is read and replaced."""
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(locked(self.path.with_name(self.path.name + ".lock")))
-            except OSError as error:
-                raise self.unwritable(error) from error
-            yield
+        return locked(self.path.with_name(self.path.name + ".lock"), fault=self._unwritable)
 
-    def unwritable(self, error: OSError) -> StoreError:
-        """Return the error of a file that cannot be written."""
-        return StoreError(f"{self.path}: {self.what} cannot be written ({error.strerror})")
+    def _unwritable(self, error: OSError) -> str:
+        return f"{self.path}: {self.what} cannot be written ({error.strerror})"
 
     def remove(self) -> bool:
         """Delete the file; return whether there was one."""
@@ -129,12 +130,6 @@ class JsonFile(Generic[T]):
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be removed ({error.strerror})") from error
         return True
-
-
-def all_finite(numbers: Sequence[float]) -> None:
-    """Raise `ValueError` if a number is infinite or not a number."""
-    if not all(map(isfinite, numbers)):
-        raise ValueError("it contains infinite or NaN values")
 
 
 class _Checked(msgspec.Struct):

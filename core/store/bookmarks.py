@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -76,50 +76,40 @@ class Bookmarks:
     def put(self, bookmark: Bookmark) -> None:
         """Store a bookmark; another of the same name is replaced."""
         row = _row(bookmark)
-
-        def change(rows: Rows) -> Rows:
-            old = next((each for each in rows if each.get("name") == row["name"]), {})
-            return [*(each for each in rows if each.get("name") != row["name"]), {**old, **row}]
-
-        self._change(change)
+        with self._changing() as rows:
+            same = [each for each in rows if each.get("name") == row["name"]]
+            rows[:] = [*(each for each in rows if each not in same), {**(same[0] if same else {}), **row}]
 
     def remove(self, name: str) -> bool:
         """Delete a bookmark; return False if there is none of that name."""
-        removed: list[bool] = []
-
-        def change(rows: Rows) -> Rows:
-            left = [each for each in rows if each.get("name") != name]
-            removed.append(len(left) < len(rows))
-            return left
-
-        self._change(change)
-        return removed[-1]
+        with self._changing() as rows:
+            before = len(rows)
+            rows[:] = [each for each in rows if each.get("name") != name]
+            return len(rows) < before
 
     def merge(self, rows: Iterable[dict[str, Any]]) -> Merged:
         """Add bookmarks from elsewhere; equal ones are not added twice."""
-        new_rows = list(rows)
-        result: list[Merged] = []
-
-        def change(own: Rows) -> Rows:
+        added: list[str] = []
+        known = 0
+        with self._changing() as own:
             names = {str(each.get("name")) for each in own}
             same = {bookmarks_fingerprint(each) for each in own}
-            added: list[dict[str, Any]] = []
-            for row in new_rows:
-                if bookmarks_fingerprint(row) not in same:
-                    name = free_bookmark_name(str(row.get("name") or "bookmark"), names)
-                    names.add(name)
-                    same.add(bookmarks_fingerprint(row))
-                    added.append({**row, "name": name})
-            result.append(Merged(tuple(row["name"] for row in added), len(new_rows) - len(added)))
-            return [*own, *added]
-
-        self._change(change)
-        return result[-1]
+            for row in rows:
+                if bookmarks_fingerprint(row) in same:
+                    known += 1
+                    continue
+                name = free_bookmark_name(str(row.get("name") or "bookmark"), names)
+                names.add(name)
+                same.add(bookmarks_fingerprint(row))
+                added.append(name)
+                own.append({**row, "name": name})
+        return Merged(tuple(added), known)
 
     def forget(self, fingerprints: Iterable[str]) -> None:
         """Take back bookmarks that came from elsewhere, unless someone changed them since."""
         unwanted = set(fingerprints)
-        self._change(lambda rows: [row for row in rows if bookmarks_fingerprint(row) not in unwanted])
+        with self._changing() as rows:
+            rows[:] = [row for row in rows if bookmarks_fingerprint(row) not in unwanted]
 
     def content(self) -> dict[str, Any]:
         """Return the whole file; a damaged one is set aside."""
@@ -139,14 +129,16 @@ class Bookmarks:
                 self.notices.append(f"{what} in {self.path} could not be read and was left out: {error}")
         return values
 
-    def _change(self, change: Callable[[Rows], Rows]) -> None:
-        """Read again what others may have written, change it, and replace it."""
+    @contextlib.contextmanager
+    def _changing(self, table: str = "bookmarks") -> Iterator[Rows]:
+        """Read again what others may have written, let a table's rows be changed, and replace the file."""
         with self._locked():
             content = self._sound_content()
-            before = bookmark_rows(content)
-            after = change(before)
-            if after != before:
-                self._file.write({**content, "bookmarks": after})
+            before = bookmark_rows(content, table)
+            rows = list(before)
+            yield rows
+            if rows != before:
+                self._file.write({**content, table: rows})
 
     def _load(self) -> dict[str, Any]:
         return self._file.load() or {"version": SCHEMA, "bookmarks": []}
@@ -162,16 +154,13 @@ class Bookmarks:
             self.notices.append(notice)
             return self._load()
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(locked(self.folder / "lock", self._patience))
-            except BlockingIOError as error:
-                raise StoreError(f"another nooscope is busy with {self.folder}") from error
-            except OSError as error:
-                raise StoreError(f"the bookmarks in {self.folder} cannot be read: {error}") from error
-            yield
+    def _locked(self) -> contextlib.AbstractContextManager[None]:
+        return locked(self.folder / "lock", self._patience, fault=self._unlocked)
+
+    def _unlocked(self, error: OSError) -> str:
+        if isinstance(error, BlockingIOError):
+            return f"another nooscope is busy with {self.folder}"
+        return f"the bookmarks in {self.folder} cannot be read: {error}"
 
 
 def bookmark_rows(content: dict[str, Any], table: str = "bookmarks") -> Rows:
@@ -423,10 +412,8 @@ class Labels(Bookmarks):
             self._file.write({**self._sound_content(), _SESSION: msgspec.to_builtins(label)})
 
     def _replace(self, old: Label, new: list[Label]) -> None:
-        with self._locked():
-            content = self._sound_content()
-            rows = [row for row in bookmark_rows(content, _TABLE) if not _is_same_label(row, old)]
-            self._file.write({**content, _TABLE: rows + msgspec.to_builtins(new)})
+        with self._changing(_TABLE) as rows:
+            rows[:] = [row for row in rows if not _is_same_label(row, old)] + msgspec.to_builtins(new)
 
 
 def all_labels(notices: list[str], folder: Path | None = None) -> Iterator[tuple[Labels, list[Label]]]:

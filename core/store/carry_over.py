@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from core.folders import carry_over_folder, own_folder
 from core.settings.file import small_file
 from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
-from core.store.base import CheckedFile, JsonFile, all_finite, key_of_session, locked
+from core.store.base import CheckedFile, JsonFile, key_of_session, locked
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -214,7 +214,7 @@ class CarryOverStore:
 
     @contextlib.contextmanager
     def _locked(self, fault: str) -> Iterator[None]:
-        """Keep other nooscopes out, and say what could not be done."""
+        """Keep other nooscopes out, and say what could not be done, whatever failed."""
         try:
             with locked(self.folder / "lock.lock"):
                 yield
@@ -250,21 +250,6 @@ _MOST_PERSONAS = 1_000  # Personas read from one folder.
 _PERSONA_NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
 
 
-class _PriorFile(JsonFile[Prior]):
-    def decode(self, data: bytes) -> Prior:
-        prior = super().decode(data)
-        all_finite(
-            [
-                prior.ts,
-                *prior.ambient.baseline_emotion.values(),
-                *prior.ambient.adapted_thresholds.values(),
-                *prior.pattern_distribution.values(),
-                *prior.action_signature.values(),
-            ]
-        )
-        return prior
-
-
 class PriorStore:
     """Reads the prior, and blends a session into it.
 
@@ -275,7 +260,7 @@ class PriorStore:
     def __init__(self, path: Path | None = None) -> None:
         path = path or own_folder("data") / "receptor-prior.json"
         self.path = path
-        self.file = _PriorFile(path, Prior, "the prior")
+        self.file = JsonFile(path, Prior, "the prior")
         self._below: Prior | None = None
         self._written: bytes | None = None
 
@@ -297,20 +282,13 @@ class PriorStore:
             return prior
 
 
-class _LearnedFile(JsonFile[Learned]):
-    def decode(self, data: bytes) -> Learned:
-        learned = super().decode(data)
-        all_finite([*learned.deltas.values(), *learned.expected.values(), learned.until])
-        return learned
-
-
 class LearnedStore:
     """Reads learned sensitivities, learns from a stretch of work, or starts over."""
 
     def __init__(self, path: Path | None = None) -> None:
         path = path or own_folder("data") / "learned.json"
         self.path = path
-        self.file = _LearnedFile(path, Learned, "learned sensitivity")
+        self.file = JsonFile(path, Learned, "learned sensitivity")
 
     def read(self) -> Learned:
         """Return what was learned; nothing if there is no file that can be used."""
