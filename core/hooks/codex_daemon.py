@@ -165,7 +165,7 @@ class CodexDaemon:
     ) -> None:
         """Put one request to the person, and send the answer unless it was given elsewhere."""
         try:
-            put = self._answers.put(call, self._sort(call))
+            put = self._answers.put(call, self._sort(call), self._patience)
             self._changed(None)
             reply = put if isinstance(put, HookReply) else await self._wait(put, number)
             result = _result(method, parameters, reply)
@@ -179,7 +179,7 @@ class CodexDaemon:
 
     async def _wait(self, question: int, number: int | str) -> HookReply:
         try:
-            waited = await self._answers.wait(question, self._patience, lambda: number in self._resolved)
+            waited = await self._answers.wait(question, lambda: number in self._resolved)
         except asyncio.CancelledError:
             self._answers.close(question, "the connection to Codex ended")
             raise

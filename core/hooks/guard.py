@@ -301,6 +301,7 @@ class _Pending(NamedTuple):
     asked: Asked
     # What an approval for the session covers: session, permission mode, tool and kind of call.
     rule: tuple[str, str, str, str]
+    patience: float
     reply: asyncio.Future[HookReply]
 
 
@@ -328,10 +329,10 @@ class Answers:
         """Prompts that wait, the oldest first."""
         return tuple(one.question for one in self._pending.values())
 
-    def put(self, call: HookCall, kind: Sorted, *, beside: bool = True) -> HookReply | int:
+    def put(self, call: HookCall, kind: Sorted, patience: float, *, beside: bool = True) -> HookReply | int:
         """Put a prompt to the person: its number, or the reply if this kind was approved for the session.
 
-        `beside` says whether the agent's own dialog is open meanwhile.
+        It waits for `patience` seconds; `beside` says whether the agent's own dialog is open meanwhile.
         """
         request = as_asked(call, kind)
         tier, _ = self._policy.tier(request)
@@ -356,24 +357,22 @@ class Answers:
         except StoreError:
             return SILENCE
         while len(self._pending) >= _MOST_PROMPTS:
-            self._close(next(iter(self._pending)), "too many prompts are waiting")
+            self.close(next(iter(self._pending)), "too many prompts are waiting")
         reply = asyncio.get_running_loop().create_future()
-        self._pending[number] = _Pending(question, call, request, rule, reply)
+        self._pending[number] = _Pending(question, call, request, rule, patience, reply)
         return number
 
-    async def wait(
-        self, number: int, seconds: float, is_gone: Callable[[], bool] = lambda: False
-    ) -> tuple[HookCall, HookReply] | None:
+    async def wait(self, number: int, is_gone: Callable[[], bool] = lambda: False) -> tuple[HookCall, HookReply] | None:
         """The prompt and its reply; silence if nobody answers in time, or it was answered elsewhere."""
         pending = self._pending.get(number) or self._over.get(number)
         if pending is None:
             return None
-        left = seconds
+        left = pending.patience
         while not pending.reply.done():
             if is_gone():
-                self._close(number, "closed in its own terminal")
+                self.close(number, "closed in its own terminal")
             elif left <= 0:
-                self._close(number, "nobody answered", "unanswered")
+                self.close(number, "nobody answered", "unanswered")
             else:
                 await asyncio.wait((pending.reply,), timeout=min(_LOOK, left))
                 left -= _LOOK
@@ -383,11 +382,6 @@ class Answers:
             self._note("elsewhere", pending, "its own dialog was answered first")
             reply = SILENCE
         return pending.call, reply
-
-    def session_of(self, number: int) -> str:
-        """The session of a prompt; blank if it is not known."""
-        pending = self._pending.get(number) or self._over.get(number)
-        return "" if pending is None else pending.call.session
 
     def decide(self, number: int, choice: Choice, reason: str = "", by: str = "", answers: Sequence[str] = ()) -> str:
         """Answer a prompt; blank, or why not. What cannot be written down is not done."""
@@ -433,7 +427,7 @@ class Answers:
                 continue
             same = (mine.tool, mine.arguments) == (call.tool, call.arguments)
             if call.moment in _OVER or (call.moment == "after_tool" and same):
-                self._close(number, "answered in its own terminal")
+                self.close(number, "answered in its own terminal")
         if call.moment == "session_end":
             self._rules = {rule for rule in self._rules if rule[0] != call.session}
 
@@ -442,17 +436,14 @@ class Answers:
         mine = [(number, one) for number, one in self._pending.items() if one.call.session == session]
         over = [number for number, one in mine if one.question.at < before]
         for number in over:
-            self._close(number, "answered in its own terminal")
+            self.close(number, "answered in its own terminal")
         return bool(over)
 
-    def close(self, number: int, reason: str) -> None:
+    def close(self, number: int, reason: str, what: str = "elsewhere") -> None:
         """A prompt is over without an answer from here."""
         if number in self._pending:
-            self._close(number, reason)
-
-    def _close(self, number: int, reason: str, what: str = "elsewhere") -> None:
-        self._note(what, self._pending[number], reason)
-        self._finish(number, SILENCE)
+            self._note(what, self._pending[number], reason)
+            self._finish(number, SILENCE)
 
     def _note(self, what: str, pending: _Pending, reason: str) -> None:
         """Write down what became of a prompt without an answer from here, if that is possible."""

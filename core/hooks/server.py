@@ -195,8 +195,8 @@ class IntakeHandler:
         if answer and call.moment == "permission" and answerable:
             kind = self._sorted(hooks, call)
             self.guard.drop_late(call, kind)
-            reply = self.answers.put(call, kind, beside=not hooks.hides_dialog)
             wait = "answer", self._patience(hooks, call.session)
+            reply = self.answers.put(call, kind, wait[1], beside=not hooks.hides_dialog)
             if not isinstance(reply, int):
                 self._answered(call, reply)
         self._notify()
@@ -226,8 +226,7 @@ class IntakeHandler:
 
     async def _prompt_answer(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a permission prompt: it waits beside the agent's own dialog."""
-        patience = self._patience(HOOKS[agent], self.answers.session_of(number))
-        answered = await self.answers.wait(number, patience, request.is_gone)
+        answered = await self.answers.wait(number, request.is_gone)
         self._notify()
         if answered is None:
             return _NOTHING

@@ -360,7 +360,7 @@ async def test_a_denial_that_came_after_its_own_dialog_is_not_the_last_word(inta
 async def test_an_answer_to_a_hook_that_hung_up_was_given_elsewhere(intake: IntakeServer) -> None:
     _, number, _ = str(await ask(intake, WAY, prompt())).split()
     answers = intake.handler.answers
-    waiting = asyncio.create_task(answers.wait(int(number), 5.0, lambda: True))
+    waiting = asyncio.create_task(answers.wait(int(number), lambda: True))
     answers.decide(int(number), "once", by="ann")
     answered = await waiting
     assert answered is not None and not answered[1].approved
