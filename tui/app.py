@@ -160,7 +160,7 @@ class SessionApp(App[None]):
 
     def action_resume(self) -> None:
         """Go to the terminal the session on the screen runs in, or offer to run what resumes it."""
-        from tui.screens.at_hand import resume
+        from tui.screens.dialogs import resume
 
         if self.view is not None:
             about = self.view.subject
@@ -168,7 +168,7 @@ class SessionApp(App[None]):
 
     @on(messages.EditFile)
     def _edit(self, message: messages.EditFile) -> None:
-        from tui.screens.at_hand import open_in_editor
+        from tui.screens.dialogs import open_in_editor
 
         if self.view is not None:
             open_in_editor(self, self.view.subject.project, message.path)
@@ -370,7 +370,7 @@ class NooscopeApp(SessionApp):
 
     def action_judge(self) -> None:
         """Label the session on the screen good, then bad, then neither."""
-        from tui.screens.at_hand import judge_session
+        from tui.screens.dialogs import judge_session
 
         store = self.feed.labels if self.feed is not None else None
         if store is None or self.actual is None or self.view is None or self.view.loading is not None:

@@ -25,7 +25,7 @@ from tui.screens.fleet import FleetScreen
 from tui.screens.main import CAPTIONS, Captions
 from tui.screens.palette import app_commands, command_title
 from tui.screens.recap import RecapScreen
-from tui.widgets.common.dialog import ConfirmScreen
+from tui.widgets.common.key_line import ConfirmScreen
 
 Make = Callable[..., NooscopeApp]
 

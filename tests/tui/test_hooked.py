@@ -209,7 +209,7 @@ async def test_what_cannot_be_told_leads_to_its_terminal(
         shown_panes.append(words[2])
         return True
 
-    monkeypatch.setattr("tui.screens.at_hand.show_pane", show_pane)
+    monkeypatch.setattr("tui.screens.dialogs.show_pane", show_pane)
     async with app.run_test(size=(80, 24)) as pilot:
         name = await open_app(app, pilot)
         link.tell(name, mode="observe")

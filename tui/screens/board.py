@@ -21,9 +21,8 @@ from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.keys import bind
 from tui.widgets.common.card import Card, CardColumns
-from tui.widgets.common.dialog import LeftOnce
 from tui.widgets.common.header import NowStrip, StatusHeader
-from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.key_line import KeyLine, LeftOnce
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 

@@ -29,7 +29,7 @@ from tui.feed.messages import Failed, Seek
 from tui.keys import bind
 from tui.screens.board import Board
 from tui.screens.model import ModelTab, TabLine
-from tui.widgets.common.dialog import EntryLine
+from tui.widgets.common.key_line import EntryLine
 from tui.widgets.common.panel import TextPage
 
 _WAITS = "reading…"

@@ -23,8 +23,7 @@ from tui.draw.line import Line, fit, joined_cells, overlaid, path_end, wrapped
 from tui.feed.messages import OpenSession
 from tui.keys import bind
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.common.dialog import LeftOnce
-from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.key_line import KeyLine, LeftOnce
 from tui.widgets.common.panel import TextPage
 
 _LABEL = 8

@@ -1,34 +1,146 @@
-"""Dialogs: answer a call that waits, set a bookmark, send a message, save settings."""
+"""Dialogs, and ways to the agent: its questions, messages, its terminal, the command that resumes it, the editor."""
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
+from textual.notifications import SeverityLevel
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from core.agents.registry import prompt_command
+from core.agents.registry import known_agents, prompt_command, resume_command
 from core.engine.response.interventions import sentence
-from core.errors import StoreError
-from core.hooks.link import IntakeLink
-from core.live.hook_signs import HookSigns, PermitQuestion
+from core.errors import NooscopeError, StoreError
+from core.events import Event
+from core.hooks.link import IntakeLink, process_line
+from core.live import tmux
+from core.live.hook_signs import HookSigns, PermitQuestion, claude_sessions
 from core.report.formatting import count, plain
 from core.settings import Settings
 from core.settings.draft import Draft
-from core.store.bookmarks import Bookmark
+from core.store.bookmarks import Bookmark, Labels
 from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
+from core.timeline.own_labels import label_session, save_label
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
 from tui.feed.view import View
-from tui.screens.at_hand import resume
-from tui.screens.fleet import FleetScreen
-from tui.widgets.common.dialog import Box, ConfirmScreen
+from tui.widgets.common.key_line import Box, ConfirmScreen
+
+
+def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> None:
+    """Go to the tmux pane a session's agent runs in; if there is none, offer to run what resumes it."""
+    if show_pane(app, agent, session, project):
+        return
+    command = resume_command(agent, session, path, project)
+    if not command:
+        app.notify(f"no command is known to resume a session of {agent}", severity="warning", markup=False)
+        return
+    inside = bool(os.environ.get("TMUX"))
+    where = "a new tmux window" if inside else "this terminal; nooscope comes back when it ends"
+    lines = [command, f"enter runs it in {where}", "esc only copies it, for another terminal"]
+    if session in _claude_lines():
+        lines.insert(1, "it still runs, in another terminal")
+    app.push_screen(ConfirmScreen("Resume this session?", *lines), partial(_run_resume, app, command, inside))
+
+
+def _run_resume(app: App[Any], command: str, inside: bool, agreed: bool | None) -> None:
+    try:
+        if agreed and inside:
+            tmux.open_window(command)
+            return
+        if agreed:
+            with app.suspend():
+                subprocess.call(["/bin/sh", "-c", command])
+            app.refresh()
+            return
+    except (OSError, SuspendNotSupported) as error:
+        app.notify(str(error) or "nothing can be run from here", severity="warning", markup=False)
+    app.copy_to_clipboard(command)
+    app.notify(command, title="Copied", markup=False)
+
+
+def judge_session(app: App[Any], store: Labels, events: Iterable[Event]) -> None:
+    """Label a session good, then bad, then neither, and say what the labels teach."""
+
+    def work() -> None:
+        severity: SeverityLevel = "information"
+        try:
+            earlier = store.session()
+            label = label_session(events, earlier is None, time.time()) if earlier is None or earlier.good else None
+            words = f"{label.word if label else 'not labelled'}: {save_label(store, label).summary}"
+        except NooscopeError as error:
+            words, severity = str(error), "warning"
+        app.call_from_thread(app.notify, words, title="Label of this session", severity=severity, markup=False)
+
+    app.run_worker(work, name="label", group="label", thread=True)
+
+
+def editor_command(environment: Mapping[str, str], project: str, path: str) -> list[str]:
+    """What opens a file of a project in the person's editor; `OSError` says why it cannot be opened."""
+    words = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "")
+    if not words:
+        raise OSError("set the variable EDITOR to open files in your editor")
+    file = Path(path) if path.startswith("/") else Path(project) / path
+    if not file.is_absolute() or not file.is_file():
+        raise OSError(f"{path}: no such file on this machine")
+    return [*words, str(file)]
+
+
+def open_in_editor(
+    app: App[Any], project: str, path: str, run: Callable[[Sequence[str]], object] = subprocess.call
+) -> None:
+    """Leave the screen to the person's editor on a file, and come back."""
+    try:
+        command = editor_command(os.environ, project, path)
+        with app.suspend():
+            run(command)
+    except SuspendNotSupported:
+        app.notify("cannot open an editor here", severity="warning", markup=False)
+    except (OSError, ValueError) as error:
+        app.notify(str(error), severity="warning", markup=False)
+    app.refresh()
+
+
+def show_pane(app: App[Any], agent: str, session: str, project: str) -> bool:
+    """Show the tmux pane in which a session's agent runs; return whether there is one."""
+    program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
+    lines = _claude_lines()
+    processes = lines.pop(session, None)
+    taken = frozenset().union(*lines.values())
+    try:
+        pane = tmux.pane_of(
+            tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""), processes, taken, tmux.running(program)
+        )
+        if pane is None:
+            return False
+        if os.environ.get("TMUX"):
+            tmux.go_to_pane(pane)
+        elif tmux.show_elsewhere(pane):
+            app.notify("shown in the terminal that has tmux open", markup=False)
+        else:
+            with app.suspend():
+                subprocess.call(["tmux", "attach-session", "-t", pane.id])
+            app.refresh()
+    except (OSError, SuspendNotSupported):
+        return False
+    return True
+
+
+def _claude_lines() -> dict[str, set[str]]:
+    """The process of each session of Claude Code that runs, with those above it."""
+    sessions = claude_sessions(os.environ, Path.home()).items()
+    return {name: {str(one) for one, _ in process_line(own.pid)} for name, own in sessions if own.status != "gone"}
+
 
 _DONE = {"once": "allowed, once", "session": "allowed for the rest of the session", "deny": "denied"}
 
@@ -52,6 +164,10 @@ class AskScreen(Box[str]):
         self.dismiss(message.value.strip())
 
 
+def _shows_no_session(app: App[Any]) -> bool:
+    return getattr(app.screen, "SHOWS_NO_SESSION", False)
+
+
 def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
     """Return the question of a session that should be answered first; late ones come last."""
     waits = () if signs is None else signs.questions
@@ -62,7 +178,7 @@ def answer_permit(app: App[Any], link: IntakeLink | None, question: PermitQuesti
     """Answer a question that was seen; a denial asks for its reason first."""
     if question is None or link is None:
         others = len(link.board.questions) if link is not None else 0
-        where = "choose its row" if isinstance(app.screen, FleetScreen) else "f lists them"
+        where = "choose its row" if _shows_no_session(app) else "f lists them"
         more = f"; {count(others, 'question')} in other sessions: {where}" if others else ""
         app.notify(f"nothing is waiting for approval here{more}", markup=False)
     elif choice == "deny":
@@ -109,7 +225,7 @@ def _send(
     app: App[Any], link: IntakeLink, question: PermitQuestion, choice: str, reason: str, answers: tuple[str, ...] = ()
 ) -> None:
     """Answer in a thread, as another program is involved, and report the result."""
-    where = "fleet" if isinstance(app.screen, FleetScreen) else "main screen"
+    where = "fleet" if _shows_no_session(app) else "main screen"
     where += " in a browser" if app.is_web else ""
 
     def work() -> None:

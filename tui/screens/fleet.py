@@ -23,10 +23,9 @@ from core.store.bookmarks import Labels
 from core.timeline.own_labels import events_at
 from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession, SessionsSeen
 from tui.keys import PERMIT_KEYS, bind
-from tui.screens.at_hand import judge_session, resume
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.common.dialog import EntryLine, LeftOnce
-from tui.widgets.common.key_line import KeyLine
+from tui.screens.dialogs import judge_session, resume
+from tui.widgets.common.key_line import EntryLine, KeyLine, LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 

@@ -26,8 +26,7 @@ from tui.draw.line import Line, fit, wrapped
 from tui.keys import KEYS, bind
 from tui.screens.board import Board
 from tui.screens.model import AffectScreen, GovernorScreen, MindScreen, ResponseScreen
-from tui.widgets.common.dialog import EntryLine
-from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.key_line import EntryLine, KeyLine
 from tui.widgets.common.panel import Panel, TextPage
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane

@@ -22,7 +22,7 @@ from tui.feed.messages import EditFile, ShowChanges
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
-from tui.widgets.common.dialog import EntryLine
+from tui.widgets.common.key_line import EntryLine
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane
 

@@ -28,8 +28,7 @@ from core.store.reading_cache import Narrowed, WordIndex, reading_cache
 from tui.draw.line import fit
 from tui.feed.messages import Latest, OpenSession
 from tui.keys import bind
-from tui.widgets.common.dialog import EntryLine, LeftOnce
-from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.key_line import EntryLine, KeyLine, LeftOnce
 
 _MOST = 40
 _LEAST = 2  # Letters a query needs.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.screens.at_hand import editor_command
+from tui.screens.dialogs import editor_command
 
 
 def test_the_editor_gets_the_whole_path(tmp_path: Path) -> None:

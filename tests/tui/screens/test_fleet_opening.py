@@ -20,7 +20,7 @@ from tui.feed.view import Subject
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
 from tui.screens.recap import RecapScreen
-from tui.widgets.common.dialog import ConfirmScreen
+from tui.widgets.common.key_line import ConfirmScreen
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_the_command_that_resumes_a_session_is_run_after_confirming(
 ) -> None:
     """In a new window of tmux; where nothing can be run, as in a test's terminal, it is copied."""
     ran: list[str] = []
-    monkeypatch.setattr("tui.screens.at_hand.show_pane", lambda *_: False)
+    monkeypatch.setattr("tui.screens.dialogs.show_pane", lambda *_: False)
     monkeypatch.setattr("core.live.tmux.open_window", ran.append)
     monkeypatch.setenv("TMUX", "somewhere") if inside else monkeypatch.delenv("TMUX", raising=False)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -14,7 +14,7 @@ from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.dialogs import AskScreen, SaveScreen
 from tui.screens.model import MindScreen
-from tui.widgets.common.dialog import ConfirmScreen
+from tui.widgets.common.key_line import ConfirmScreen
 
 
 @pytest.mark.parametrize(

@@ -308,7 +308,7 @@ async def test_the_file_of_an_entry_opens_in_the_editor(
 ) -> None:
     app = app_on(told)
     asked: list[str] = []
-    monkeypatch.setattr("tui.screens.at_hand.open_in_editor", lambda _app, _project, path: asked.append(path))
+    monkeypatch.setattr("tui.screens.dialogs.open_in_editor", lambda _app, _project, path: asked.append(path))
     async with app.run_test(size=(100, 30)) as pilot:
         document = await opened(app, pilot)
         recording = document.recording

@@ -19,16 +19,6 @@ from tui.feed.view import View
 from tui.keys import bind
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_cells import (
-    BANDS,
-    LEGEND,
-    CallPlaces,
-    EventWindow,
-    activity_names,
-    activity_rows,
-    bar_cells,
-    shade,
-)
 
 SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 8
@@ -39,7 +29,7 @@ _CLOSEST = 16  # Events a strip shows at least.
 class _Ground(NamedTuple):
     """All that does not move with the playhead."""
 
-    window: EventWindow
+    window: strip.EventWindow
     rows: list[Line]
 
 
@@ -60,7 +50,7 @@ class TimelineStrip(Panel):
     def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._gap = gap
-        self._calls = CallPlaces()
+        self._calls = strip.CallPlaces()
         self._ground: _Ground | None = None
         self._ground_for: tuple[object, ...] = ()
         self._start = 0
@@ -132,18 +122,18 @@ class TimelineStrip(Panel):
         self._ground = None
         self.redraw()
 
-    def _window(self, view: View, total: int, width: int) -> EventWindow:
+    def _window(self, view: View, total: int, width: int) -> strip.EventWindow:
         """All of it, or the zoomed stretch, moved only when the playhead would leave it."""
         if not self.zoom:
-            return EventWindow(0, total, width)
+            return strip.EventWindow(0, total, width)
         length = max(min(_CLOSEST, total), total >> self.zoom)
         margin = length // 8
         if not self._start + margin <= view.index <= self._start + length - margin:
             self._start = view.index - length // 2
         self._start = max(0, min(self._start, total - length))
-        return EventWindow(self._start, self._start + length, width)
+        return strip.EventWindow(self._start, self._start + length, width)
 
-    def _draw_ground(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
+    def _draw_ground(self, timeline: Timeline, view: View, window: strip.EventWindow, height: int) -> _Ground:
         """Draw the still part, again only if it would differ by a cell or no more events come."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for
@@ -158,14 +148,14 @@ class TimelineStrip(Panel):
             curve = max(1, height - 2)
             if self.series == "activity":
                 counts = self._calls.counts(timeline.events, view.agent, window)
-                rows = activity_rows(counts, strip.heights(track, "context", window), curve)
+                rows = strip.activity_rows(counts, strip.heights(track, "context", window), curve)
             else:
                 values = [float(value) for value in strip.heights(track, self.series, window)]
                 eighths = [round(value * 8 * curve) for value in values]
-                rows = bar_cells(eighths, curve, self.series if self.series in AXES else "plain", "▁")
-            rows.append([BANDS[state] for state in strip.band(track, window)])
+                rows = strip.bar_cells(eighths, curve, self.series if self.series in AXES else "plain", "▁")
+            rows.append([strip.BANDS[state] for state in strip.band(track, window)])
             rows.append(_marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks]))
-            shades = [shade(row, shaded) for row in rows]
+            shades = [strip.shade(row, shaded) for row in rows]
             joined = [joined_cells([one[0] for one in row], [one[1] for one in row]) for row in shades]
             self._ground = _Ground(window, joined)
             self._ground_for = key
@@ -203,7 +193,7 @@ class TimelineStrip(Panel):
 def legend(width: int) -> str:
     """Return the meaning of the marks, as many as fit, the most important first."""
     words = ""
-    for glyph, meaning in LEGEND.items():
+    for glyph, meaning in strip.LEGEND.items():
         if len(words) + len(meaning) + 4 > width:
             break
         words += f"{glyph} {meaning}  "
@@ -213,11 +203,11 @@ def legend(width: int) -> str:
 def _names(series: str, curve: int) -> list[str]:
     """Return the names in front of the curve's rows."""
     if series == "activity":
-        return activity_names(curve)
+        return strip.activity_names(curve)
     return ["1", *([""] * (curve - 2)), "0"][-curve:]
 
 
-def _marks(timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]) -> list[tuple[str, str]]:
+def _marks(timeline: Timeline, window: strip.EventWindow, gap: float, bookmarks: list[int]) -> list[tuple[str, str]]:
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
         cells[cell] = ("╎", "quiet")
