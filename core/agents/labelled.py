@@ -13,9 +13,8 @@ from core.agents.registry import known_agents
 from core.agents.values import decode, table, text
 from core.errors import UnreadableLog
 from core.events import Event, SessionEnd, ToolUse, Turn, Where
-from core.logs.agent import recognise
 from core.logs.finder import sessions
-from core.logs.format import Kit, Sample
+from core.logs.format import Kit, Sample, recognise
 from core.logs.session import read_session as read_session
 
 LABELS = "labels.jsonl"

@@ -19,8 +19,7 @@ from core.agents.tables import Lists, Tables, Tools, read_tables
 from core.engine.values import blanked, fingerprint
 from core.errors import SettingsError
 from core.events import Action, Purpose
-from core.logs.agent import Agent
-from core.logs.format import Diagnostics, Kit
+from core.logs.format import Agent, Diagnostics, Kit
 
 _LONGEST = 512  # A longer text is content, not something a call is recognised by.
 _MOST = 16

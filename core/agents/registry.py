@@ -10,8 +10,7 @@ from core.agents.normalizer import AgentKit, Normalizer
 from core.agents.table import AGENTS
 from core.errors import SettingsError
 from core.extension.offers import in_use
-from core.logs.agent import Agent
-from core.logs.format import Diagnostics
+from core.logs.format import Agent, Diagnostics
 from core.safe_text import safe
 from core.settings.logs import IngestSettings, TableSettings
 
@@ -28,7 +27,7 @@ def known_agents() -> tuple[Agent, ...]:
 
 def _fits(value: object) -> str:
     if not isinstance(value, Agent):
-        return "it is not an Agent (core.logs.agent)"
+        return "it is not an Agent (core.logs.format)"
     return f"there is already an agent {value.name}" if value.name in {one.name for one in AGENTS} else ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.tables import OURS, plain_table
-from core.logs.agent import Agent, Environment, FormatsLater, Location, Survey, folder
+from core.logs.format import Agent, Environment, FormatsLater, Location, Survey, folder
 
 _BASE = re.compile(r"\{(\w+)(?::~/([^}]*))?\}/?")
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "Positron", "Trae")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.logs.agent import Agent, Location, nowhere
 from core.logs.database import wal_bytes
+from core.logs.format import Agent, Location, nowhere
 from core.logs.glimpse import (
     EXACT,
     HEAD,

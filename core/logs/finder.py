@@ -14,9 +14,8 @@ import msgspec
 
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, SessionStart
-from core.logs.agent import recognise
 from core.logs.decoding import OBJECT, decoded
-from core.logs.format import Diagnostics, Format, Kit, Reader, Sample
+from core.logs.format import Diagnostics, Format, Kit, Reader, Sample, recognise
 from core.logs.glimpse import id_in_document
 from core.logs.lines import LONG_HEAD, LineCutter, head
 from core.logs.log_files import NOT_REGULAR, absolute_path, expand_home, is_folder, is_there, walk

@@ -191,7 +191,7 @@ class LogTree:
 def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Return the folders where agents keep sessions on this machine."""
     from core.agents.registry import known_agents
-    from core.logs.agent import roots
+    from core.logs.format import roots
 
     return list(dict.fromkeys(root for _, root in roots(known_agents(), environment, home)))
 

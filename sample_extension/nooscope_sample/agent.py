@@ -8,8 +8,7 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import text
-from core.logs.agent import Agent, Environment, Location
-from core.logs.format import Format, Sample
+from core.logs.format import Agent, Environment, Format, Location, Sample
 
 
 class PlainReader(TranscriptReader):

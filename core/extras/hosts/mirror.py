@@ -24,7 +24,7 @@ from core.extras.hosts.messages import ALIVE, name_of, parts, token
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
 from core.live.status import Limits, StatusFacts, status_of
-from core.logs.agent import Location
+from core.logs.format import Location
 from core.report.formatting import span
 from core.settings import Settings
 from core.store import atomic

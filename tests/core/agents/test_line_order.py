@@ -14,10 +14,9 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import Event, Outcome, ToolUse
-from core.logs.agent import recognise
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.format import Format, Sample
+from core.logs.format import Format, Sample, recognise
 from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import Log, encoded, new_kit, read
 from tests.core.agents.real_logs import FILES

@@ -9,8 +9,7 @@ import pytest
 
 from core.agents.table import AGENTS
 from core.events import MAIN, AgentStart, Compaction, ToolUse, Turn
-from core.logs.agent import recognise
-from core.logs.format import Sample
+from core.logs.format import Sample, recognise
 from tests.core.agents import oracle
 from tests.core.agents.oracle import Tally
 from tests.core.agents.samples import feed, new_kit, uses

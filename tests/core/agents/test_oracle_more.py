@@ -13,8 +13,7 @@ import pytest
 from core.agents.chat import ChatReader
 from core.agents.table import AGENTS
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
-from core.logs.agent import recognise
-from core.logs.format import Format, Sample
+from core.logs.format import Format, Sample, recognise
 from tests.core.agents import oracle_more
 from tests.core.agents.oracle_more import Count
 from tests.core.agents.reading_more import encoded, new_kit, read

@@ -14,9 +14,9 @@ import pytest
 from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import Prompt, SessionStart, ToolUse
-from core.logs.agent import FormatsLater
 from core.logs.discovery import find
 from core.logs.finder import sessions
+from core.logs.format import FormatsLater
 from core.logs.session import read_session
 
 READER = """
@@ -48,7 +48,7 @@ FORMATS = (Format("zork", "lines", _sniff, ZorkReader),)
 AGENT = """
 from pathlib import Path
 
-from core.logs.agent import Agent, Location
+from core.logs.format import Agent, Location
 from zork_agents.zork.reader import FORMATS
 
 AGENT = Agent(

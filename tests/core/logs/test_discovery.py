@@ -17,9 +17,9 @@ from core.agents.registry import make_kit
 from core.agents.table import AGENTS
 from core.events import SessionStart, ToolUse
 from core.logs import lines
-from core.logs.agent import roots
 from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
+from core.logs.format import roots
 from core.logs.session import log_events
 from core.settings.logs import LineSettings
 from tests.core.agents import samples_wider as wider

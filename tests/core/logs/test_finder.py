@@ -17,10 +17,9 @@ from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs import records
-from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.format import Format, Sample
+from core.logs.format import Agent, Format, Sample, recognise
 from core.logs.lines import Line, line_batches
 from core.logs.session import LogSession, identity, merge, read_session, rows
 from tests.core.agents.real_logs import FOLDERS

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from core.agents.registry import make_kit
-from core.logs.agent import recognise
-from core.logs.format import Format, Sample
+from core.logs.format import Format, Sample, recognise
 from core.logs.glimpse import read_title
 
 ODD: tuple[Any, ...] = (None, 5, 1e308, "x", [], {}, [5], [[]], {"a": 5}, {"content": 5}, [{"type": 5}])
