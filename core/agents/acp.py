@@ -14,8 +14,8 @@ from core.agents.tables import known_words
 from core.agents.values import amount, beyond, code, items, table, text, whole_number, without_cached, words
 from core.agents.words import shown_arguments
 from core.events import Event, Prompt, Turn, Where
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 _ANSWER_KINDS = frozenset(("agent_message_chunk", "agent_message"))
 _PROMPT_KINDS = frozenset(("user_message_chunk", "user_message"))

@@ -10,8 +10,8 @@ from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
 from core.agents.values import decode, items, table, text
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 _EXIT = re.compile(r"The command failed with exit code: (-?\d{1,9})")
 _COMPLETED = "The command completed successfully"

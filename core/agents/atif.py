@@ -10,8 +10,8 @@ from core.agents.calls import Result
 from core.agents.reader import TranscriptReader, left_untold, read_result
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, without_cached, words
 from core.events import ACTIONS, CONTINUES, MAIN, OUTCOMES, SessionEnd, ToolUse
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 from core.logs.redact.values import redact_name
 
 VERSION = "ATIF-v1."

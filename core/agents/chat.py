@@ -9,8 +9,8 @@ from core.agents.calls import Calls, Result
 from core.agents.reader import LogClock, TranscriptReader, left_untold
 from core.agents.values import amount, chat_tokens, items, table, text, words
 from core.events import Matter
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 _CALLED = re.compile(r"<function=([A-Za-z_][\w.-]{0,99})>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>(.*?)(?=</parameter>|<parameter=|\Z)", re.DOTALL)

@@ -13,10 +13,10 @@ from core.agents.reader import STEP, TranscriptReader
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import Event, Where
-from core.logs.decoding import seconds
 from core.logs.discovery import Found
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, display_title
+from core.logs.lines import seconds
 from core.logs.log_files import is_file, read_log
 from core.logs.redact.values import redact_name
 

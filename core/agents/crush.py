@@ -16,9 +16,9 @@ from core.agents.reader import TranscriptReader, holds_table
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import Compaction, Event, Where
 from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
+from core.logs.lines import seconds
 from core.logs.log_files import read_log
 from core.logs.redact.values import redact_name
 

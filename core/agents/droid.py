@@ -9,8 +9,8 @@ from core.agents.reader import LateReader
 from core.agents.values import attached_to, items, table, text, words
 from core.agents.words import speech
 from core.events import Where
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
 

@@ -12,10 +12,9 @@ from core.agents.reader import TranscriptReader
 from core.agents.values import TokenCounts, attached_to, decode, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import ToolUse
-from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import head
+from core.logs.lines import head, seconds
 from core.logs.links import NOTHING, Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text, turn
 from core.logs.log_files import absolute_path, is_folder, named_like
 from core.logs.records import Log, Record, stem

@@ -16,9 +16,9 @@ from core.agents.tables import known_words
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 from core.logs.log_files import is_file
 
 _SESSION = (

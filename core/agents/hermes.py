@@ -9,9 +9,9 @@ from typing import Any
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table, read_result
 from core.agents.values import amount, decode_inner, items, table, text, token_counts, words
 from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 # Sources of coding work; the same table contains chats of messengers and timed jobs.
 _CODING = ("cli", "tui", "subagent", "")

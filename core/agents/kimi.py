@@ -16,11 +16,10 @@ from core.agents.reader import LateReader, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
 from core.events import MAIN, Event, Outcome, ToolUse, Turn, Where
-from core.logs.decoding import seconds
 from core.logs.discovery import Found
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import last_time
-from core.logs.lines import open_unpacked
+from core.logs.lines import open_unpacked, seconds
 from core.logs.log_files import absolute_path, is_file, named_like
 
 WIRE = "wire.jsonl"

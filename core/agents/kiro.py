@@ -13,9 +13,9 @@ from core.agents.models import CALLING, ENDED
 from core.agents.reader import TranscriptReader, left_untold, read_result, sidecar
 from core.agents.values import items, table, text, words
 from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 _TABLES = ("conversations_v2", "conversations")
 _EVENT = 900  # Bytes that an event takes up in a log, by and large.

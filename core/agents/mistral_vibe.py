@@ -11,8 +11,8 @@ from core.agents.models import CALLING, ENDED
 from core.agents.reader import STEP, TranscriptReader, sidecar
 from core.agents.values import amount, table, text, token_counts, words
 from core.events import Event
-from core.logs.decoding import seconds
 from core.logs.format import Companion, Format, Sample
+from core.logs.lines import seconds
 from core.logs.log_files import is_file
 
 MESSAGES = "messages.jsonl"

@@ -12,8 +12,8 @@ from core.agents.calls import Result
 from core.agents.reader import TranscriptReader
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Turn, Where
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 from core.logs.session import identity
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}

@@ -19,10 +19,10 @@ from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, table, text, token_counts, whole_number
 from core.events import Event, Prompt, Where
 from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
-from core.logs.decoding import decoded, seconds
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
+from core.logs.lines import decoded, seconds
 from core.logs.log_files import is_folder, read_log
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")

@@ -30,9 +30,9 @@ from core.agents.values import (
 )
 from core.engine.values import fingerprint
 from core.events import Event, Matter, Prompt, SessionEnd, Turn, Where
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, extent
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 from core.logs.log_files import read_log
 
 # Actions that no answer of the model led to.

@@ -12,10 +12,10 @@ from core.agents.reader import LateReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
 from core.logs.database import DatabaseRow, RowsRead, reading, select
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
+from core.logs.lines import seconds
 from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Log, Record
 from core.logs.redact.values import one_line

@@ -34,9 +34,8 @@ from core.events import (
     Where,
 )
 from core.logs.database import MAGIC, reading, tables
-from core.logs.decoding import seconds
 from core.logs.format import Reader, Sample
-from core.logs.lines import glued_objects
+from core.logs.lines import glued_objects, seconds
 from core.logs.log_files import is_file, read_log
 
 PARTS = known_words("parts")

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.agents.tables import known_words
 from core.agents.values import decode
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_value
 from core.safe_text import strip_colours

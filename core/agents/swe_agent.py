@@ -12,8 +12,8 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.reader import STEP, RunReader, left_untold
 from core.agents.values import amount, beyond, chat_tokens, code, decode, table, text, token_counts, words
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
+from core.logs.lines import seconds
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 _FAILED = re.compile(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_ty
 import msgspec
 
 from core.engine.values import fingerprint
-from core.logs.decoding import decoded
+from core.logs.lines import decoded
 
 _LARGEST = 1 << 53
 _ROUNDING = 1e-6  # Dollars that a sum may be off by.

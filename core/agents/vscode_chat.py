@@ -12,9 +12,9 @@ from core.agents.tables import known_words
 from core.agents.values import code, items, table, text, token_counts, whole_number, words
 from core.agents.words import shown_command
 from core.events import Where
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
+from core.logs.lines import seconds
 
 _CANCELLED, _FAILED = 2, 3
 _FINAL = (1, _CANCELLED, _FAILED)

@@ -11,10 +11,9 @@ from core.agents.models import CALLING, ENDED
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table
 from core.agents.values import items, table, text, token_counts, words
 from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
-from core.logs.decoding import seconds
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
-from core.logs.lines import unpacked
+from core.logs.lines import seconds, unpacked
 
 _ROW = ("id", "summary", "updated_at", "created_at", "data_type", "data", "parent_id", "folder_paths")
 _EVENT = 2_000  # Bytes that an event takes up in a thread, by and large.

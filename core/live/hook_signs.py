@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble, Process
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 from core.logs.redact.values import one_line
 from core.report.plan_limits import PlanLimit
 

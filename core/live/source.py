@@ -17,9 +17,8 @@ from core.errors import UnreadableLog
 from core.events import Event, ToolUse
 from core.live.hook_signs import HookSigns
 from core.live.status import StatusFacts
-from core.logs.file_events import file_changes
 from core.logs.finder import sessions
-from core.logs.follow import Follower
+from core.logs.follow import Follower, file_changes
 from core.logs.format import Kit
 from core.logs.log_files import is_file, is_there
 from core.logs.session import LogSession, read_session

@@ -12,21 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from core.logs import glimpse
 from core.logs.database import wal_bytes
 from core.logs.format import Agent, Location, nowhere
-from core.logs.glimpse import (
-    EXACT,
-    HEAD,
-    TAIL,
-    Glimpse,
-    Titles,
-    display_title,
-    estimate_events,
-    glimpse,
-    last_time,
-    read_title,
-    title_of,
-)
 from core.logs.lines import is_packed, open_unpacked, read_bytes
 from core.logs.log_files import is_file, is_folder
 from core.logs.records import Log
@@ -95,7 +83,7 @@ def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, a
         size=size,
         events=one.events,
         active=now - last <= active_within,
-        title=display_title(one.title),
+        title=glimpse.display_title(one.title),
     )
 
 
@@ -127,7 +115,7 @@ def file_session(
         size=status.st_size,
         events=status.st_size // event,
         active=now - status.st_mtime <= active_within,
-        title=display_title(title),
+        title=glimpse.display_title(title),
     )
 
 
@@ -206,7 +194,7 @@ def describe_sessions(
         if one is not None:
             share = _share(log, one.size)
             events = _stretch(location, log, one, sharing[log.path])
-            title = one.title if log.whole and log.format.outline is None else title_of(session)
+            title = one.title if log.whole and log.format.outline is None else glimpse.title_of(session)
             last = _outlined(log) or one.told
             active = one.active and (last is None or now - last <= active_within)
             rows.append(
@@ -252,7 +240,7 @@ def _session_bytes(log: Log) -> bytes:
     """The lines of a session that shares its file with others, as far as they are looked through."""
     with open_unpacked(log.path) as stream:
         stream.seek(log.start)
-        return read_bytes(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+        return read_bytes(stream, glimpse.EXACT if log.end is None else min(glimpse.EXACT, log.end - log.start))
 
 
 def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
@@ -262,7 +250,7 @@ def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
     if log.format.style != "lines" or log.session:
         return one.events // sharing
     try:
-        return estimate_events(location, [_session_bytes(log)], 1.0)
+        return glimpse.estimate_events(location, [_session_bytes(log)], 1.0)
     except OSError:
         return one.events
 
@@ -277,7 +265,12 @@ def _with_exact_counts(
     for one in sessions:
         agent = by_name.get(one.agent)
         key = (one.path, one.size, one.modified)
-        if one.path in (shared or ()) or one.size > EXACT or is_folder(one.path) or one.path.suffix in _DATABASES:
+        if (
+            one.path in (shared or ())
+            or one.size > glimpse.EXACT
+            or is_folder(one.path)
+            or one.path.suffix in _DATABASES
+        ):
             better.append(one)
             continue
         if key not in _counts and left >= one.size:
@@ -296,14 +289,14 @@ def _count_and_title(agent: Agent | None, one: Found) -> tuple[int, str]:
     for path in one.paths:
         try:
             with open_unpacked(path) as stream:
-                parts.append(read_bytes(stream, EXACT))
+                parts.append(read_bytes(stream, glimpse.EXACT))
         except OSError:
             continue
     main = parts[0] if parts else b""
     titles = next((one_format.titles for one_format in agent.formats if one_format.titles), None) if agent else None
-    whole = main.lstrip()[:1] == b"[" or b"\n{" not in main[:HEAD]
-    title = read_title(main if whole else main[:HEAD], b"" if whole else main[-TAIL:], titles)
-    return estimate_events(location if location.marks else _ANYWHERE, parts, 1.0), title
+    whole = main.lstrip()[:1] == b"[" or b"\n{" not in main[: glimpse.HEAD]
+    title = glimpse.read_title(main if whole else main[: glimpse.HEAD], b"" if whole else main[-glimpse.TAIL :], titles)
+    return glimpse.estimate_events(location if location.marks else _ANYWHERE, parts, 1.0), title
 
 
 def _survey(agent: Agent, location: Location, root: Path, now: float, active_within: float) -> Iterator[Found]:
@@ -320,7 +313,7 @@ def _survey(agent: Agent, location: Location, root: Path, now: float, active_wit
 
 
 def _session_found(
-    agent: str, location: Location, paths: list[Path], now: float, active_within: float, titles: Titles | None
+    agent: str, location: Location, paths: list[Path], now: float, active_within: float, titles: glimpse.Titles | None
 ) -> Found | None:
     """One session from the two ends of its main log and the sizes of all of them."""
     try:
@@ -350,7 +343,7 @@ def _session_found(
         size=size,
         events=ends.events * size // own,
         active=not ends.ended and now - min(modified, last) <= active_within,
-        title=read_title(ends.head, ends.tail, titles),
+        title=glimpse.read_title(ends.head, ends.tail, titles),
     )
 
 
@@ -361,7 +354,7 @@ def _share(log: Log, size: int) -> int:
 
 def _own_time(path: Path, size: int) -> float | None:
     with open_unpacked(path) as stream:
-        return last_time(stream, 0 if is_packed(path) else size)
+        return glimpse.last_time(stream, 0 if is_packed(path) else size)
 
 
 def _extent(path: Path) -> tuple[int, float]:
@@ -407,11 +400,11 @@ def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
                 yield Path(top, name)
 
 
-def _look(location: Location, path: Path, size: int) -> Glimpse:
+def _look(location: Location, path: Path, size: int) -> glimpse.Glimpse:
     if is_folder(path):
-        return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
+        return glimpse.Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with open_unpacked(path) as stream:
-        return glimpse(location, stream, path, 0 if is_packed(path) else size)
+        return glimpse.glimpse(location, stream, path, 0 if is_packed(path) else size)
 
 
 def _newest_first(session: Found) -> tuple[float, str, str]:

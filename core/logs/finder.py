@@ -14,23 +14,12 @@ import msgspec
 
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, SessionStart
-from core.logs.decoding import OBJECT, decoded
+from core.logs import records
 from core.logs.format import Diagnostics, Format, Kit, Reader, Sample, recognise
 from core.logs.glimpse import id_in_document
-from core.logs.lines import LONG_HEAD, LineCutter, head
+from core.logs.lines import LONG_HEAD, OBJECT, LineCutter, decoded, head
 from core.logs.log_files import NOT_REGULAR, absolute_path, expand_home, is_folder, is_there, walk
-from core.logs.records import (
-    NO_PERMISSION,
-    Log,
-    Record,
-    database_rows,
-    feed,
-    finish,
-    line_record,
-    reason,
-    records,
-    stem,
-)
+from core.logs.records import Log, Record
 from core.logs.session import LogSession, identity, is_settled, log_events
 from core.settings.logs import LineSettings
 
@@ -99,7 +88,7 @@ class Beginnings:
             yield sorted({first.setdefault(deed, place) for deed in deeds} - {place})
 
     def _begin(self, log: Log) -> Beginning:
-        plain = Beginning(stem(log.path), log.format.name, None)
+        plain = Beginning(records.stem(log.path), log.format.name, None)
         if log.format.style == "document":
             return plain._replace(session=_document_id(log) or plain.session)
         if log.format.style != "lines":
@@ -128,11 +117,11 @@ class Beginnings:
                 beginning = head(log.path, size)
         except OSError:
             return
-        reader: Reader = log.format.reader(self._silent, agent=log.agent, session=stem(log.path))
+        reader: Reader = log.format.reader(self._silent, agent=log.agent, session=records.stem(log.path))
         cutter = LineCutter(_ignore)
         for place in range(0, len(beginning), _PIECE):
             for line in cutter.feed(beginning[place : place + _PIECE]):
-                yield from feed(reader, line_record(str(log.path), line))
+                yield from records.feed(reader, records.line_record(str(log.path), line))
 
 
 def _document_id(log: Log) -> str:
@@ -179,18 +168,18 @@ class Runs:
 
     def _starts(self, log: Log) -> tuple[list[tuple[SessionStart, Record]], set[int]]:
         """The starts in a log, and after which of them something happened."""
-        reader = log.format.reader(self._silent, session=stem(log.path))
+        reader = log.format.reader(self._silent, session=records.stem(log.path))
         starts: list[tuple[SessionStart, Record]] = []
         busy: set[int] = set()
         for record in self._openings(log):
-            for event in feed(reader, record):
+            for event in records.feed(reader, record):
                 if not isinstance(event, SessionStart):
                     busy.add(len(starts) - 1)
                 elif event.agent == MAIN:
                     starts.append((event, record))
         if not getattr(reader, "idle_starts", False):
             return starts, set(range(len(starts)))
-        if finish(reader, log.path):
+        if records.finish(reader, log.path):
             busy.add(len(starts) - 1)
         return starts, busy
 
@@ -222,12 +211,12 @@ class Runs:
     def _openings(self, log: Log) -> Iterator[Record]:
         """Yield what must be read to know a log's sessions: of a database only their rows."""
         if log.format.style != "database":
-            yield from records(log, self._silent.diagnostics, self._lines)
+            yield from records.records(log, self._silent.diagnostics, self._lines)
             return
         try:
-            yield from database_rows(log, heads=True)
+            yield from records.database_rows(log, heads=True)
         except OSError as fault:
-            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+            self._kit.diagnostics.note(str(log.path), 0, records.reason(fault))
 
 
 def _own_names(ids: list[str]) -> list[str]:
@@ -317,7 +306,7 @@ class Finder:
                 return recognised.format, recognised.trouble
             kind, trouble = self._recognise(path, status)
         except OSError as fault:
-            return None, reason(fault)
+            return None, records.reason(fault)
         self._known[path] = _Known(status.st_ino, status.st_size, kind, trouble)
         return kind, trouble
 
@@ -341,7 +330,7 @@ class Finder:
         try:
             companions = log.format.companions(log.path)
         except OSError as fault:
-            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+            self._kit.diagnostics.note(str(log.path), 0, records.reason(fault))
             return Companions([], False)
         logs = [
             (one.helper, Log(one.path, kind, one.agent)) for one in companions if (kind := self.format(one.path)[0])
@@ -364,7 +353,7 @@ class Finder:
     def _log_inside(self, path: Path) -> Log | None:
         """Return the log a file in a folder is; a likely log that cannot be opened is counted."""
         log, trouble = self._log(path)
-        if trouble in (NO_PERMISSION, NOT_REGULAR):
+        if trouble in (records.NO_PERMISSION, NOT_REGULAR):
             self._kit.diagnostics.note(str(path), 0, trouble)
         return log
 
@@ -373,7 +362,7 @@ class Finder:
 
         def note(fault: OSError) -> None:
             if str(fault.filename) != str(place):
-                self._kit.diagnostics.note(str(fault.filename), 0, reason(fault))
+                self._kit.diagnostics.note(str(fault.filename), 0, records.reason(fault))
 
         return note
 
@@ -412,7 +401,7 @@ class Finder:
             own = companions[log.path] = self.companions(log)
             claimed.update(absolute_path(one.path) for one in (*own.logs, *own.helpers) if one.path != log.path)
             if log.format.companions is not None:
-                below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
+                below.append(f"{log.path.parent / records.stem(log.path)}{os.sep}")
         owned = tuple(below)
         gathered = []
         for log in logs:
@@ -443,7 +432,7 @@ def _no_logs(folder: Path) -> str:
     try:
         os.scandir(folder).close()
     except OSError as fault:
-        return reason(fault)
+        return records.reason(fault)
     return "a folder without logs"
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 from msgspec import Struct
 
 from core.events import MAIN, Event, Matter, Where
-from core.logs.decoding import decoded
-from core.logs.lines import glued_objects
+from core.logs.lines import decoded, glued_objects
 from core.logs.log_files import is_folder
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from core.logs.decoding import decoded, seconds
 from core.logs.format import Location
-from core.logs.lines import head, is_packed, open_unpacked, read_bytes
+from core.logs.lines import decoded, head, is_packed, open_unpacked, read_bytes, seconds
 from core.logs.records import Log, document, members, stem
 from core.logs.redact.values import one_line, redact_name
 from core.logs.session import LogSession

@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.events import MAIN, Where
-from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.finder import Finder
 from core.logs.format import Kit
-from core.logs.lines import glued_objects
+from core.logs.lines import FAULTS, decoded, glued_objects, seconds
 from core.logs.records import Log, Record, reason, records
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings

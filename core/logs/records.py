@@ -11,9 +11,19 @@ import msgspec
 
 from core.events import MAIN, Event, Where
 from core.logs.database import RowsRead, content, split_entry, wal_bytes
-from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Diagnostics, Format, Reader
-from core.logs.lines import LONGEST, PACKED, Line, Passes, glued_objects, line_batches, open_unpacked, read_bytes
+from core.logs.lines import (
+    FAULTS,
+    LONGEST,
+    PACKED,
+    Line,
+    Passes,
+    decoded,
+    glued_objects,
+    line_batches,
+    open_unpacked,
+    read_bytes,
+)
 from core.logs.log_files import HeldLog
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_event, redact_value

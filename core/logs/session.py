@@ -12,19 +12,8 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from core.events import (
-    MAIN,
-    Advice,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core import events
+from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.format import Diagnostics, Kit
 from core.logs.records import Log, batches, feed, finish, stem
 from core.settings.logs import LineSettings
@@ -137,21 +126,21 @@ def identity(event: Event) -> Hashable:
     match event:
         case ToolUse():
             return ("tool", event.agent, event.id) if event.id else ("tool", event.agent, event.at, event.call)
-        case Turn():
+        case events.Turn():
             return ("turn", event.agent, event.id) if event.id else ("turn", event.at, event.context_tokens)
-        case Prompt():
+        case events.Prompt():
             return "prompt", event.agent, event.at, event.call
-        case Compaction():
+        case events.Compaction():
             return "compaction", event.agent, event.at
-        case Advice():
+        case events.Advice():
             return "advice", event.agent, event.at, event.call
-        case AgentStart():
+        case events.AgentStart():
             return "agent", event.child
-        case AgentEnd():
+        case events.AgentEnd():
             return "agent end", event.child, event.at
         case SessionStart():
             return "session", event.agent, event.session
-        case SessionEnd():
+        case events.SessionEnd():
             return "session end", event.agent, event.at
 
 

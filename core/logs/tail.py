@@ -14,24 +14,12 @@ from math import inf
 from pathlib import Path
 
 from core.events import MAIN, Event, SessionStart, ToolUse
+from core.logs import records
 from core.logs.database import RowsRead
 from core.logs.format import Diagnostics, Kit, Reader
 from core.logs.lines import Line, LineCutter, is_packed, read_bytes
 from core.logs.log_files import HeldLog, open_log
-from core.logs.records import (
-    Log,
-    Record,
-    database_rows,
-    document,
-    feed,
-    finish,
-    line_record,
-    members,
-    own_records,
-    pending_events,
-    reason,
-    records,
-)
+from core.logs.records import Log, Record
 from core.logs.session import Row, identity, place_of_agent, with_session_name
 from core.settings.logs import LineSettings
 
@@ -122,11 +110,11 @@ class Tail(ABC):
         """Return the events that only the end of the log completes; nothing is read after it."""
         if not self._in_run:
             return []
-        return [event for event in finish(self._reader, self.log.path) if self.seen_events.new(event)]
+        return [event for event in records.finish(self._reader, self.log.path) if self.seen_events.new(event)]
 
     def pending_events(self) -> list[Event]:
         """Return what the log has begun and not ended: open calls, a last turn; nothing is changed."""
-        return pending_events(self._reader, self.log.path) if self._in_run else []
+        return records.pending_events(self._reader, self.log.path) if self._in_run else []
 
     def in_flight(self) -> list[ToolUse]:
         """Return the open calls, for display only; nothing is changed."""
@@ -138,7 +126,7 @@ class Tail(ABC):
 
     def _news(self, record: Record) -> Iterator[Event]:
         """Yield the new events of a record that belong to this session."""
-        for event in feed(self._reader, record):
+        for event in records.feed(self._reader, record):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 self._run += 1
                 if self.log.part:
@@ -165,7 +153,7 @@ class Tail(ABC):
         except OSError as fault:
             if not self.gone:
                 self.gone = True
-                self._say(f"{reason(fault)}; waiting for it")
+                self._say(f"{records.reason(fault)}; waiting for it")
             return None
         if self.gone:
             self.gone = False
@@ -226,7 +214,7 @@ class LineTail(Tail):
             self._changed = status.st_mtime_ns
             self._mend()
         except OSError as fault:
-            self._fail(reason(fault))
+            self._fail(records.reason(fault))
 
     def finish(self) -> list[Event]:
         """Return the events of the unfinished last line, and the events that the end completes."""
@@ -261,8 +249,8 @@ class LineTail(Tail):
 
     def _line_events(self, line: Line) -> Iterator[Event]:
         """Yield the events of a line that belong to this session."""
-        record = line_record(self._file, line)
-        for own in own_records(record, self.log.session) if self.log.session else [record]:
+        record = records.line_record(self._file, line)
+        for own in records.own_records(record, self.log.session) if self.log.session else [record]:
             yield from self._news(own)
 
     def _leave(self) -> Iterator[Row]:
@@ -389,7 +377,7 @@ class RereadTail(WaitingTail):
         kit = self._kit.counting(Diagnostics())
         self._again(kit)
         self._waiting.clear()
-        for record in records(self.log, kit.diagnostics, self._lines):
+        for record in records.records(self.log, kit.diagnostics, self._lines):
             yield from self._settled(record)
         self._count(kit.diagnostics)
         if self._half is not None and self._half[0] == version:
@@ -406,7 +394,7 @@ class RereadTail(WaitingTail):
                 return False
         except OSError as fault:
             self._seen = None
-            self._fail(reason(fault))
+            self._fail(records.reason(fault))
             return True
         if self._half is None or self._half[0] != version:
             self._half = version, time.monotonic()
@@ -436,11 +424,11 @@ class FolderTail(WaitingTail):
         if self._status() is None:
             return
         try:
-            files = [(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)]
+            files = [(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in records.members(self.log)]
         except FileNotFoundError:
             return
         except OSError as fault:
-            self._fail(reason(fault))
+            self._fail(records.reason(fault))
             return
         self._mend()
         if files[: len(self._fed)] != self._fed:
@@ -449,11 +437,11 @@ class FolderTail(WaitingTail):
             self._again(self._kit)
         for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
             try:
-                record = document(file[0], number)
+                record = records.document(file[0], number)
             except FileNotFoundError:
                 return
             except OSError as fault:
-                self._kit.diagnostics.note(str(file[0]), 0, reason(fault))
+                self._kit.diagnostics.note(str(file[0]), 0, records.reason(fault))
                 self._fed.append(file)
                 continue
             if number == len(files) and not _closes(record.data):
@@ -480,12 +468,12 @@ class DatabaseTail(Tail):
             return
         read = deepcopy(self._read)
         try:
-            for record in database_rows(self.log, read):
+            for record in records.database_rows(self.log, read):
                 self._in_flight = None
                 yield from map(self.row, self._news(record))
         except OSError as fault:
             self._seen = []
-            self._fail(reason(fault))
+            self._fail(records.reason(fault))
             return
         self._seen, self._read = versions, read
         self._mend()

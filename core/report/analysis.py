@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct, field
 
+from core import events
 from core.agents.registry import make_kit
 from core.agents.words import WordReader, word_logs
 from core.engine.percept import AXES
@@ -17,20 +18,7 @@ from core.engine.response import QUIET, Reaction
 from core.engine.response.outlook import OutlookReading
 from core.engine.society import Society
 from core.engine.society.engine import Frame, Step
-from core.events import (
-    MAIN,
-    Advice,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Matter,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-)
+from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.session import LogSession, read_session
 from core.report.compaction import HotPath, Preserved, Preserver
 from core.report.cost import charge_of
@@ -147,7 +135,7 @@ class Summary(Struct):
     project: str = ""
     models: list[str] = field(default_factory=list)
     synthetic_time: bool = False
-    untold: list[Matter] = field(default_factory=list)  # Information that logs of this kind never contain.
+    untold: list[events.Matter] = field(default_factory=list)  # Information that logs of this kind never contain.
     started: float | None = None
     ended: float | None = None
     active: float = 0.0  # Subjective seconds of the main agent.
@@ -244,25 +232,25 @@ class Gatherer:
                 self._counts["actions"][event.action] += 1
                 for path in event.targets:
                     self._touch(path, event.action, event.outcome)
-            case Turn():
+            case events.Turn():
                 summary.turns += not event.only_ends
                 self._models[event.model] = None
                 self._spend(event)
-            case Prompt():
+            case events.Prompt():
                 summary.prompts += not event.interrupt
                 summary.interrupts += event.interrupt
-            case Compaction():
+            case events.Compaction():
                 summary.compactions += 1
                 agent.compactions += 1
                 summary.compacted_at.append(event.at)
-            case AgentStart():
+            case events.AgentStart():
                 child = self._agent(event.child)
                 child.parent, child.role = event.agent, event.role
             case SessionStart():
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
                 summary.untold = list(event.untold)
-            case AgentEnd() | Advice() | SessionEnd():
+            case events.AgentEnd() | events.Advice() | events.SessionEnd():
                 pass
 
     def _touch(self, path: str, action: str, outcome: str) -> None:
@@ -276,7 +264,7 @@ class Gatherer:
         touched[1] += action in ("file_read", "memory_read")
         touched[2] += action in ("file_edit", "memory_write") and outcome in ("success", "empty")
 
-    def _spend(self, event: Turn) -> None:
+    def _spend(self, event: events.Turn) -> None:
         tokens = self.summary.tokens
         tokens.input += event.input_tokens
         tokens.output += event.output_tokens
@@ -382,7 +370,7 @@ def analyse(
         if changes:
             before, society = society, apply_due_changes(seeded, society, changes, place)
             policy = policy if society is before else ""
-        if type(event) is Compaction:
+        if type(event) is events.Compaction:
             policy = policy or seeded.policy_hash(society.settings)
         preserver.before(event, society, policy)
         step = society.step(event)

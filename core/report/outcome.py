@@ -17,9 +17,8 @@ from core.agents.normalizer import shell_commands
 from core.agents.values import decode, table, text
 from core.agents.words import WordReader, gist, word_logs
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.decoding import seconds
 from core.logs.format import Diagnostics, Kit
-from core.logs.lines import line_spans, stretches
+from core.logs.lines import line_spans, seconds, stretches
 from core.logs.links import links
 from core.logs.redact.text import redact
 from core.logs.session import LogSession

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from core.engine.response.rules import built_in
 from core.errors import UsageError
 from core.events import MAIN, Event, Prompt, ToolUse
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 

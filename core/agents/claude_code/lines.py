@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from core.agents.calls import is_advice
 from core.agents.values import salvage
-from core.logs.decoding import FAULTS, decoded
+from core.logs.lines import FAULTS, decoded
 
 _NOTHING = Raw(b"null")
 _LARGEST = 1 << 53  # No number of tokens is this large.

@@ -49,10 +49,9 @@ from core.agents.reader import FAR, PARTS, AgentReader, LogClock, add
 from core.agents.values import SeenIds, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
-from core.logs.decoding import FAULTS, decoded, seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import glued_objects, line_spans
+from core.logs.lines import FAULTS, decoded, glued_objects, line_spans, seconds
 from core.logs.links import (
     LONGEST_LABEL,
     SPOKEN,

@@ -28,8 +28,8 @@ from core.agents.models import ENDED, WORDLESS, Usage, joined_words
 from core.agents.normalizer import AgentKit
 from core.engine.values import fingerprint
 from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, ToolUse, Turn, Where
-from core.logs.decoding import FAULTS, decoded
 from core.logs.format import Companion
+from core.logs.lines import FAULTS, decoded
 from core.logs.log_files import is_folder, is_there, open_log
 
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every line.

@@ -16,9 +16,9 @@ from core.agents.tables import known_words
 from core.agents.values import decode_inner, items, table, text, words
 from core.engine.values import fingerprint
 from core.events import MAIN, Event, ToolUse
-from core.logs.decoding import seconds
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request
+from core.logs.lines import seconds
 
 # Texts of the program in the person's name.
 _ADDED = ("<environment_context>", "<user_instructions>", "<ENVIRONMENT", "# AGENTS.md instructions", "<turn_aborted>")

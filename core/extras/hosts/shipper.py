@@ -21,9 +21,8 @@ from core.events import Event
 from core.extras.hosts.link import NatsLink, Reading, Server, connect_nats, library_faults
 from core.extras.hosts.messages import ROOT, Names, Sender, ShippedEvent, token
 from core.logs.discovery import Found, describe_sessions, find
-from core.logs.file_events import file_changes
 from core.logs.finder import Finder
-from core.logs.follow import Follower
+from core.logs.follow import Follower, file_changes
 from core.logs.format import Diagnostics, roots
 from core.logs.log_files import is_folder
 from core.logs.session import identity

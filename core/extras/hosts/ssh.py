@@ -25,7 +25,7 @@ from core.extras.hosts.link import StreamItem
 from core.extras.hosts.messages import ROOT, ShippedEvent, parts, token
 from core.extras.hosts.mirror import Ledger
 from core.extras.hosts.shipper import Sources
-from core.logs.file_events import file_changes
+from core.logs.follow import file_changes
 from core.report.formatting import plain, span
 from core.settings import Settings
 

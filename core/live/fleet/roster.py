@@ -16,8 +16,8 @@ from core.live.fleet.member import Member, unread_row
 from core.live.fleet.row import FleetRow, KeptRows
 from core.live.status import Limits
 from core.logs.discovery import Found, describe_sessions, find
-from core.logs.file_events import file_changes
 from core.logs.finder import Finder
+from core.logs.follow import file_changes
 from core.logs.format import Agent, Diagnostics, roots
 from core.logs.log_files import is_folder, is_there
 from core.logs.records import Log

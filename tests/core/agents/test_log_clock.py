@@ -15,8 +15,8 @@ from core.agents.openhands import OpenHandsReader
 from core.agents.reader import FAR, FAR_OFF, NO_TIME, STEP, AgentReader, LogClock
 from core.agents.registry import make_kit
 from core.events import Event, Prompt, SessionStart, ToolUse
-from core.logs.decoding import seconds
 from core.logs.finder import sessions
+from core.logs.lines import seconds
 from core.logs.session import read_session
 from tests.core.agents.reading_more import new_kit, read, uses
 from tests.core.agents.samples import answers, asks, codex_call, codex_meta, codex_output, says

@@ -12,7 +12,7 @@ from core.agents.normalizer import Normalizer
 from core.agents.tables import read_tables
 from core.engine.values import fingerprint, shape
 from core.errors import SettingsError
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 from tests.core.agents.samples import NORMALIZER, encoded
 
 _TABLE = {

@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.pi import PiReader
 from core.events import Advice, Compaction, Prompt, SessionStart, Turn
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples import feed
 from tests.core.agents.samples_more import PI, PI_HEADER, pi_answer, pi_entry, pi_result

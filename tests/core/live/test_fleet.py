@@ -16,9 +16,9 @@ from core.live.fleet.member import Member
 from core.live.fleet.order import VIEWS, Heading, Order, census, listed
 from core.live.fleet.roster import FleetWatch, Roster, once
 from core.live.fleet.row import FleetRow, row_json
-from core.logs.decoding import seconds
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.lines import seconds
 from core.logs.session import read_session
 from core.settings import Settings
 from tests.core.agents.samples import codex, codex_call, codex_meta, codex_output, codex_tokens, encoded

@@ -372,7 +372,7 @@ def test_events_are_counted_within_a_quarter_on_real_logs(shared_data: Path) -> 
 
 def test_samples_guess_what_is_too_long_to_be_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2000))
-    monkeypatch.setattr("core.logs.discovery.EXACT", 1000)
+    monkeypatch.setattr("core.logs.glimpse.EXACT", 1000)
     [one] = find(AGENTS, {}, tmp_path, now=NOW)
     assert 3000 <= one.events <= 6000
 

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
 from core.events import Event, Prompt, SessionStart, ToolUse
-from core.logs.file_events import file_changes
 from core.logs.finder import sessions
-from core.logs.follow import Follower, watch
+from core.logs.follow import Follower, file_changes, watch
 from core.logs.format import Diagnostics, Kit
 from core.logs.session import read_session
 from core.settings.logs import FollowSettings, IngestSettings, LineSettings
@@ -399,7 +398,7 @@ def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
 def test_a_watching_thread_passes_on_what_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: Callable[[bytes], list[bytes]], kernel: bool
 ) -> None:
-    monkeypatch.setattr("core.logs.file_events._kernel_announces", lambda: kernel)
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: kernel)
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(1))
     arrived: queue.Queue[Event] = queue.Queue()
@@ -448,8 +447,8 @@ def test_without_file_events_it_looks_by_itself_and_says_so_once(
     def refuse(*_: object, **__: object) -> object:
         raise fault
 
-    monkeypatch.setattr("core.logs.file_events._kernel_announces", lambda: kernel)
-    monkeypatch.setattr("core.logs.file_events.Inotify" if kernel else "watchfiles.watch", refuse)
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: kernel)
+    monkeypatch.setattr("core.logs.follow.Inotify" if kernel else "watchfiles.watch", refuse)
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(1))
     follower = Follower(path, KIT, IngestSettings(follow=FollowSettings(poll=0.05)))
@@ -474,7 +473,7 @@ def test_a_folder_that_may_not_be_watched_does_not_stop_the_others(
             raise PermissionError("closed")
         yield set()
 
-    monkeypatch.setattr("core.logs.file_events._kernel_announces", lambda: False)
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: False)
     monkeypatch.setattr("watchfiles.watch", refuse)
     said: list[str] = []
     assert list(file_changes([tmp_path], threading.Event(), FollowSettings(), recursive=True, tell=said.append)) == [
@@ -491,7 +490,7 @@ def test_what_is_written_while_it_is_stopped_is_read_when_it_goes_on(tmp_path: P
 import sys, threading
 from pathlib import Path
 from core.events import ToolUse
-from core.logs.file_events import file_changes
+from core.logs.follow import file_changes
 from core.logs.follow import Follower, watch
 from core.agents.registry import make_kit
 stop = threading.Event()

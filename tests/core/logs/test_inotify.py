@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from core.logs.file_events import file_changes
+from core.logs.follow import file_changes
 from core.settings.logs import FollowSettings
 
 if sys.platform != "linux":
     pytest.skip("inotify is part of Linux", allow_module_level=True)
 
-from core.logs.file_events import Inotify
+from core.logs.follow import Inotify
 
 PATIENCE = 20.0
 """Seconds after which what should be announced is taken for lost."""
@@ -114,7 +114,7 @@ def test_a_folder_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_limit_is_a_fault_and_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.logs.file_events._fault", lambda name: OSError(errno.ENOSPC, "no space", name))
+    monkeypatch.setattr("core.logs.follow._fault", lambda name: OSError(errno.ENOSPC, "no space", name))
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(OSError, match="no space"):
         Inotify([tmp_path / "missing"], recursive=False)
@@ -122,7 +122,7 @@ def test_a_limit_is_a_fault_and_leaves_nothing_open(tmp_path: Path, monkeypatch:
 
 
 def test_a_folder_nobody_may_see_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.logs.file_events._fault", lambda name: OSError(errno.EACCES, "closed", name))
+    monkeypatch.setattr("core.logs.follow._fault", lambda name: OSError(errno.EACCES, "closed", name))
     with Inotify([tmp_path / "missing", tmp_path], recursive=True) as kernel:
         (tmp_path / "log").touch()
         assert announced(kernel) == {tmp_path / "log"}
@@ -139,7 +139,7 @@ def test_where_announcements_were_lost_the_caller_looks_and_begins_anew(
             return data
         raise BlockingIOError
 
-    monkeypatch.setattr("core.logs.file_events.os.read", overflow)
+    monkeypatch.setattr("core.logs.follow.os.read", overflow)
     assert list(file_changes([tmp_path], threading.Event(), FollowSettings(), recursive=True)) == [set()]
 
 

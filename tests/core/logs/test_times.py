@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.logs.decoding import seconds
+from core.logs.lines import seconds
 
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2999, 12, 31))  # noqa: DTZ001 read as UTC below
 

@@ -246,7 +246,7 @@ class Watch:
         self._stop.set()
 
     def _follow(self) -> None:
-        from core.logs.file_events import file_changes
+        from core.logs.follow import file_changes
 
         source, follow = self.driver.source, self._settings.ingest.follow
         while not self._stop.is_set():
