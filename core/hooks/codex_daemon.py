@@ -1,8 +1,4 @@
-"""A client of Codex's daemon, which reports approvals and questions and takes answers.
-
-Codex's permission hook hides the dialog while it waits. The daemon does not: whoever answers first wins, and
-everybody is told.
-"""
+"""A client of Codex's daemon, which reports approvals and questions and takes answers."""
 
 from __future__ import annotations
 
@@ -43,7 +39,11 @@ def daemon_socket(environment: Mapping[str, str], home: Path) -> Path:
 
 
 class CodexDaemon:
-    """A second client of the daemon, for the threads whose prompts may be answered from here."""
+    """A second client of the daemon, for the threads whose prompts may be answered from here.
+
+    Codex's permission hook hides the dialog while it waits. The daemon does not: whoever answers first wins, and
+    everybody is told.
+    """
 
     def __init__(
         self,

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from core.agents.normalizer import Sorted
 from core.agents.values import table, text
@@ -158,7 +157,9 @@ class Guard:
                 with suppress(StoreError):
                     self._record("unanswered", waiting.asked, waiting.decision, number)
                 if number in self._waiting:
-                    self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
+                    self._waiting[number] = waiting._replace(
+                        question=msgspec.structs.replace(waiting.question, late=True)
+                    )
                 return _ask_yourself(waiting.decision.reason)
         reply = self.ask(call, kind, standing, doubt, objection)
         return _ask_yourself("it is waiting for the person") if isinstance(reply, int) else reply

@@ -1,7 +1,4 @@
-"""Answers from a phone or another machine: single-use links, a page that shows what they allow, and ntfy.
-
-A GET changes nothing. A link belongs to one question, ends with it, and works once.
-"""
+"""Answers from a phone or another machine: single-use links, a page that shows what they allow, and ntfy."""
 
 from __future__ import annotations
 
@@ -54,7 +51,10 @@ class _Link(NamedTuple):
 
 
 class PhoneLinks:
-    """The links of the questions that wait; used from the hook server's loop only."""
+    """The links of the questions that wait; used from the hook server's loop only.
+
+    A GET changes nothing. A link belongs to one question, ends with it, and works once.
+    """
 
     def __init__(self, settings: PhoneSettings, decide: Decide, clock: Callable[[], float], send: Send) -> None:
         self._settings = settings

@@ -186,7 +186,8 @@ class IntakeHandler:
         except Exception as fault:  # noqa: BLE001 the guard answers whatever the model makes of a call
             self._trouble(f"a call of {session.name} cannot be followed: {type(fault).__name__}: {fault}")
         self.answers.observe(call)
-        self._catch_up_log(session)
+        if not session.reading:
+            self._read_on(session)  # A decision is made with the state that the screen shows.
         reply, wait = self._reply_to(hooks, session, call), ("wait", self.guard.wait)
         if call.moment == "session_end" and call.agent == MAIN:
             self.guard.forget(call.session)
@@ -374,13 +375,13 @@ class IntakeHandler:
     def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
         return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
 
-    def _catch_up_log(self, session: HookedSession) -> None:
-        """Take in what the log has by now, so that a decision is made with the state the screen shows."""
-        if not session.reading:
-            try:
-                session.catch_up()
-            except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
-                self._trouble(f"the log of {session.name} cannot be followed: {fault}")
+    def _read_on(self, session: HookedSession) -> bool:
+        """Read a little of a session's log; whether there is more."""
+        try:
+            return session.catch_up()
+        except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
+            self._trouble(f"the log of {session.name} cannot be followed: {fault}")
+            return False
 
     def _catch_up(self, session: HookedSession) -> None:
         """Read the session's log once the answer is out."""
@@ -389,10 +390,8 @@ class IntakeHandler:
 
     async def _caught(self, session: HookedSession) -> None:
         try:
-            while session.catch_up():
+            while self._read_on(session):
                 await asyncio.sleep(0)
-        except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
-            self._trouble(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
             self._notify()

@@ -1,7 +1,4 @@
-"""The base of our stores: one typed JSON file, and one SQLite file.
-
-Both say where the file is, which type and version it has, who may write, and what happens if it is damaged.
-"""
+"""The base of our stores: one typed JSON file, and one SQLite file, each with a version and a place if damaged."""
 
 from __future__ import annotations
 

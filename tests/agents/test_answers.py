@@ -122,6 +122,7 @@ def answers_by(way: str, kind: type[Agent], nooscope: Nooscope, pane: Pane) -> I
         with page(nooscope) as tab:
             yield lambda choice, _: press_keys(tab, KEYS[choice])
     else:
+        wait_for(nooscope.agent.logs)
         with our_screen(nooscope, "fleet" if way == "fleet" else "watch") as ours:
 
             def keys(choice: str, asked: PermitQuestion) -> None:
