@@ -44,9 +44,7 @@ class FieldSettings(Group):
     floor: Annotated[float, Spec("Lowest value it may take; never mute.", 0, 0.25, 0.01, project=higher(0.25))] = 0.05
     ceiling: Annotated[float, Spec("Highest value; never absolute.", 0.75, 1, 0.01, project=lower(0.75))] = 0.95
     time_constant: Annotated[float, _tau("Seconds in which a deviation fades to about a third.")] = 600.0
-    slowest: Annotated[float, Spec("How many times stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = (
-        4.0
-    )
+    slowest: Annotated[float, Spec("How far stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = 4.0
     rate_limit: Annotated[float, _rate("Maximum change per event; twelve cross its range.")] = 0.08
     on_failure: Annotated[float, _gain_spec("Raw change at a full repeated failure.")] = 0.0
     on_competing: Annotated[float, _gain_spec("Raw change at full competition of objectives.")] = 0.0
@@ -164,9 +162,7 @@ class ObservationSettings(Group):
     edits: Annotated[int, Spec("Recent edits among which files are counted.", 2, 64, 1)] = 10
     least_files: Annotated[int, Spec("Files among recent edits before objectives compete.", 1, 64, 1)] = 4
     cadence: Annotated[float, Spec("Prompts closer together than this count as time pressure.", 1, 3600, 5, "s")] = 60.0
-    context_share: Annotated[float, Spec("Share of the context window from which room runs out.", 0.1, 0.99, 0.01)] = (
-        0.8
-    )
+    context_share: Annotated[float, Spec("Share of the context window at which room runs out.", 0.1, 0.99, 0.01)] = 0.8
     novelty: Annotated[float, Spec("Novelty above which an event counts as new.", 0, 0.95, 0.05)] = 0.8
     novelty_memory: Annotated[float, Spec("How fast the value of novelty follows its outcomes.", 0.01, 1, 0.01)] = 0.15
     novelty_prior: Annotated[float, Spec("Value of novelty before any outcome.", -1, 1, 0.05)] = 0.2
@@ -221,9 +217,7 @@ class ContagionSettings(Group):
     suppression: Annotated[float, Spec("Share of contagion left during a spiral.", 0, 1, 0.05)] = 0.2
     paths: Annotated[int, Spec("Files whose last visitor is remembered.", 16, 65536, 16)] = 512
     sessions: Annotated[bool, Spec("Receive affect from other sessions at work in the same folder.")] = True
-    recent: Annotated[float, Spec("Age of a report beyond which a session is not a neighbour.", 10, 86400, 60, "s")] = (
-        1800.0
-    )
+    recent: Annotated[float, Spec("Age of a report at which a session is no neighbour.", 10, 86400, 60, "s")] = 1800.0
 
 
 class InheritanceSettings(Group):
@@ -330,9 +324,7 @@ class ModulationSettings(Group):
     retries: RetryTarget = RetryTarget()
     delegation: DelegationTarget = DelegationTarget()
     acceptance: AcceptanceTarget = AcceptanceTarget()
-    composition: Annotated[float, Spec("How far confidence and forecasting follow a full deviation.", 0, 1.3, 0.05)] = (
-        1.0
-    )
+    composition: Annotated[float, Spec("How far confidence and forecasts follow a full deviation.", 0, 1.3, 0.05)] = 1.0
 
 
 class SocietySettings(Group):

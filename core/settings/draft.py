@@ -16,7 +16,7 @@ from tomlkit.items import InlineTable, Item, KeyType, SingleKey
 from core.safe_text import safe, toml_escape
 from core.settings import Settings
 from core.settings.group import Group, Tunable
-from core.settings.layers import Given, Layer, field_of, resolve, tunables, value_of
+from core.settings.layers import Given, Layer, field_of, own_values, parse_text, resolve, tunables, value_of
 
 
 class SettingGroup(NamedTuple):
@@ -196,7 +196,11 @@ class Drafted(NamedTuple):
 
 
 class Draft:
-    """Edits over the settings in force; an edit to the value in force is dropped."""
+    """Edits over the settings in force; an edit to the value in force is dropped.
+
+    Moves of one slider that follow each other are undone together. What changes a value returns why it was
+    refused, or a blank text.
+    """
 
     def __init__(self, base: Settings, original: Settings | None = None) -> None:
         self.begun = base if original is None else original  # The settings before any of them was changed.
@@ -205,6 +209,7 @@ class Draft:
         self.edits: dict[str, Any] = {}
         self._past: list[dict[str, Any]] = []
         self._future: list[dict[str, Any]] = []
+        self._last_nudge = ""
         self._standing = _standing(base)
 
     def rebase(self, base: Settings) -> None:
@@ -231,7 +236,22 @@ class Draft:
 
     def value(self, name: str) -> Any:
         """Return the value of a setting with the edits."""
-        return self.edits[name] if name in self.edits else value_of(self.base, name)
+        return value_of(self.settings, name)
+
+    def end_nudges(self) -> None:
+        """Let the next move of a slider be a change of its own."""
+        self._last_nudge = ""
+
+    def nudge(self, name: str, direction: int, *, fine: bool) -> str:
+        """Move the slider of a setting."""
+        value = nudged_value(tunables()[name], self.value(name), direction, fine=fine)
+        problem = self.set(name, value, joined=self._last_nudge == name)
+        self._last_nudge = "" if problem else name
+        return problem
+
+    def type(self, name: str, text: str) -> str:
+        """Give a setting the value that a person typed."""
+        return self.set(name, parse_value(tunables()[name], text))
 
     def set(self, name: str, value: Any, *, joined: bool = False) -> str:
         """Change one setting; return why the value was refused, or a blank text.
@@ -242,6 +262,7 @@ class Draft:
 
     def lay(self, values: Mapping[str, Any], *, joined: bool = False) -> str:
         """Change several settings in one step; return the first fault, or a blank text."""
+        self.end_nudges()
         edits = {**self.edits, **values}
         resolved = resolve([self._standing, _layer(edits)])
         if resolved.complaints:
@@ -254,6 +275,7 @@ class Draft:
 
     def reset(self, names: Iterable[str]) -> bool:
         """Reset to the values in force, or else to the built-in values; return whether any changed."""
+        self.end_nudges()
         targets = list(names)
         edited = [name for name in targets if name in self.edits]
         if edited:
@@ -270,6 +292,7 @@ class Draft:
 
     def undo(self) -> bool:
         """Undo the last change."""
+        self.end_nudges()
         if not self._past:
             return False
         self._future.append(self.edits)
@@ -277,7 +300,8 @@ class Draft:
         return True
 
     def redo(self) -> bool:
-        """Redo the change."""
+        """Redo the last undone change."""
+        self.end_nudges()
         if not self._future:
             return False
         self._past.append(self.edits)
@@ -295,12 +319,7 @@ class Draft:
 
 
 def _standing(base: Settings) -> Layer:
-    return Layer(
-        "in force",
-        tuple(
-            Given(name, value) for name, each in tunables().items() if (value := value_of(base, name)) != each.default
-        ),
-    )
+    return Layer("in force", own_values(base))
 
 
 def _layer(edits: Mapping[str, Any]) -> Layer:
@@ -333,13 +352,7 @@ def nudged_value(tunable: Tunable, value: Any, direction: int, *, fine: bool) ->
 
 def parse_value(tunable: Tunable, text: str) -> Any:
     """Parse a typed value: a number, text or a TOML table."""
-    text = text.strip()
-    if tunable.kind in ("text", "choice"):
-        return text.strip("\"'")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
+    value = parse_text(text.strip(), tunable)
     if tunable.kind == "number" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     return value
@@ -357,50 +370,3 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain_value(item) for item in value]
     return msgspec.to_builtins(value) if isinstance(value, Group) else value
-
-
-class Editing:
-    """Changes to one draft; moves of one slider that follow each other are undone together.
-
-    Each method returns why a change was refused, or a blank text.
-    """
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
-        self._last_nudge = ""
-
-    def end_nudges(self) -> None:
-        """Let the next move of a slider be a change of its own."""
-        self._last_nudge = ""
-
-    def nudge(self, name: str, direction: int, *, fine: bool) -> str:
-        """Move the slider of a setting."""
-        value = nudged_value(tunables()[name], self.draft.value(name), direction, fine=fine)
-        problem = self.draft.set(name, value, joined=self._last_nudge == name)
-        self._last_nudge = "" if problem else name
-        return problem
-
-    def type(self, name: str, text: str) -> str:
-        """Give a setting the value that a person typed."""
-        self.end_nudges()
-        return self.draft.set(name, parse_value(tunables()[name], text))
-
-    def reset(self, names: Iterable[str]) -> bool:
-        """Reset settings to the values in force, or else to built-in ones; return whether any changed."""
-        self.end_nudges()
-        return self.draft.reset(names)
-
-    def undo(self) -> bool:
-        """Undo the last change."""
-        self.end_nudges()
-        return self.draft.undo()
-
-    def redo(self) -> bool:
-        """Redo the last undone change."""
-        self.end_nudges()
-        return self.draft.redo()
-
-    def set_all(self, values: Mapping[str, Any]) -> str:
-        """Give several settings their values in one change."""
-        self.end_nudges()
-        return self.draft.lay(values)

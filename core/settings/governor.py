@@ -68,9 +68,7 @@ class ProfileSettings(Group):
     stagnation_window: Annotated[
         int, Spec("Steps in a row without reward that count as stagnation.", 2, 500, 1, "steps", project=lower(6))
     ] = 12
-    exhaustion_threshold: Annotated[float, Spec("Effort at or below which the agent is exhausted.", 0, 0.3, 0.01)] = (
-        0.03
-    )
+    exhaustion_threshold: Annotated[float, Spec("Effort at which the agent is exhausted.", 0, 0.3, 0.01)] = 0.03
     max_risk: Annotated[float, Spec("Risk at which it halts; above 1 never.", 0.1, 2, 0.05, project=lower(0.6))] = 0.85
     max_exploration: Annotated[float, Spec("Exploration limit; above 1 none.", 0.1, 2, 0.01, project=lower(0.6))] = 0.99
     max_steps: Annotated[int, Spec("Steps that end an episode.", 5, 100_000, 10, "steps", project=lower(100))] = 1000
@@ -98,9 +96,7 @@ class InputSettings(Group):
     rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
     repeated: Annotated[float, Spec("Reward of a call repeated with the same result.", -1, 0, 0.05)] = -0.2
     destructive: Annotated[float, Spec("Danger of a command that destroys something.", 0, 1, 0.05)] = 1.0
-    privileged: Annotated[float, Spec("Danger of a command with more rights or that stops processes.", 0, 1, 0.05)] = (
-        0.5
-    )
+    privileged: Annotated[float, Spec("Danger of a command with more rights or that ends processes.", 0, 1, 0.05)] = 0.5
     outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
     loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = 16
     loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4
@@ -121,9 +117,7 @@ class GovernorEpisodeSettings(Group):
 class GovernorSettings(Group):
     """Bounded agency: whose figures govern, and what they are."""
 
-    profile: Annotated[ProfileName, Spec("The governor's values: the settings below, or a published profile.")] = (
-        "observing"
-    )
+    profile: Annotated[ProfileName, Spec("The settings below, or a published profile.")] = "observing"
     tempo: Annotated[
         float,
         Spec("Seconds between an agent's actions that count as one second of a published profile.", 1, 600, 1, "s"),

@@ -102,7 +102,7 @@ def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Compl
             continue
         name = names.get(variable)
         if name is not None:
-            values.append(Given(name, _parse_text(environment[variable], tunables()[name])))
+            values.append(Given(name, parse_text(environment[variable], tunables()[name])))
         else:
             complaints.append(Complaint("environment", 0, variable, "no such setting" + _nearest(variable, names)))
     return Layer("environment", tuple(values)), tuple(complaints)
@@ -118,7 +118,7 @@ def read_assignments(assignments: Iterable[str]) -> tuple[Layer, tuple[Complaint
         if not equals:
             complaints.append(Complaint("--set", 0, name, "must have the form NAME=VALUE"))
         else:
-            values.append(Given(name, _parse_text(text.strip(), tunables().get(name))))
+            values.append(Given(name, parse_text(text.strip(), tunables().get(name))))
     return Layer("--set", tuple(values)), tuple(complaints)
 
 
@@ -212,6 +212,13 @@ def value_of(settings: Settings, name: str) -> Any:
     return functools.reduce(getattr, name.split("."), settings)
 
 
+def own_values(settings: Settings) -> tuple[Given, ...]:
+    """The settings that differ from the built-in ones."""
+    return tuple(
+        Given(name, value) for name, each in tunables().items() if (value := value_of(settings, name)) != each.default
+    )
+
+
 def with_value(settings: Settings, name: str, value: Any) -> Settings:
     """The settings with one of them changed."""
     first, _, rest = name.partition(".")
@@ -245,7 +252,8 @@ def _line(lines: Mapping[str, int], name: str) -> int:
     return lines.get(name, 0)
 
 
-def _parse_text(text: str, tunable: Tunable | None) -> Any:
+def parse_text(text: str, tunable: Tunable | None) -> Any:
+    """The value that a person wrote: text as it is, all else as TOML."""
     if tunable is not None and tunable.kind in ("text", "choice"):
         return text.strip("\"'")
     try:

@@ -11,17 +11,13 @@ class HostsSettings(Group):
     """Sessions of many hosts on one NATS server; limits are fixed when the stream is created."""
 
     keep: Annotated[float, Spec("The stream deletes events older than this.", 0.01, 3650, 1, "days")] = 30.0
-    most: Annotated[
-        float, Spec("Size beyond which the stream deletes its oldest events; 0: none.", 0, 1e7, 100, "MB")
-    ] = 0.0
+    most: Annotated[float, Spec("Size at which the oldest events are deleted; 0: none.", 0, 1e7, 100, "MB")] = 0.0
     replicas: Annotated[int, Spec("Servers of a NATS cluster that store each event.", 1, 5, 1)] = 1
     window: Annotated[float, Spec("Time within which a repeated event is dropped.", 1, 86_400, 10, "s")] = 120.0
     within: Annotated[float, Spec("Sessions that changed this recently are sent.", 0.1, 8760, 1, "h")] = 24.0
     batch: Annotated[int, Spec("Events sent before waiting for answers.", 1, 10_000, 50)] = 500
     sign: Annotated[float, Spec("Time between two heartbeats of a host.", 0.5, 600, 1, "s")] = 10.0
-    ssh: Annotated[tuple[str, ...], Spec("Command that reaches another machine for `fleet --from ssh://host`.")] = (
-        "ssh",
-    )
+    ssh: Annotated[tuple[str, ...], Spec("Command that reaches another host for `fleet --from ssh://host`.")] = ("ssh",)
     missed: Annotated[int, Spec("Heartbeats missed before a host is reported as lost.", 2, 100, 1)] = 4
 
 
@@ -31,9 +27,7 @@ class LineSettings(Group):
     longest: Annotated[
         int, Spec("A line longer than this is skipped and counted.", 65_536, 1024 * 1024 * 1024, 65_536, "bytes")
     ] = 64 * 1024 * 1024
-    chunk: Annotated[int, Spec("How much of a file is read at once.", 4096, 64 * 1024 * 1024, 4096, "bytes")] = (
-        256 * 1024
-    )
+    chunk: Annotated[int, Spec("Bytes of a file read at once.", 4096, 64 * 1024 * 1024, 4096, "bytes")] = 256 * 1024
     head: Annotated[
         int,
         Spec("How much of a file's beginning is looked at to recognise its format.", 4096, 1024 * 1024, 4096, "bytes"),

@@ -57,13 +57,9 @@ class StimulusSettings(Group):
     """Which events become stimuli."""
 
     streak: Annotated[int, Spec("Failures in a row that make an error streak.", 2, 20, 1, project=lower(2))] = 3
-    repeats: Annotated[
-        int, Spec("Identical calls and results that count as repeating.", 2, 50, 1, project=lower(2))
-    ] = 3
+    repeats: Annotated[int, Spec("Identical calls and results that count as a repeat.", 2, 50, 1, project=lower(2))] = 3
     repeat_memory: Annotated[int, Spec("How many different calls are remembered.", 1, 256, 1)] = 16
-    burn_factor: Annotated[float, Spec("Multiple of usual tokens that is a spike.", 1.5, 50, 0.5, project=lower(2))] = (
-        3.0
-    )
+    burn_factor: Annotated[float, Spec("Multiple of usual tokens for a spike.", 1.5, 50, 0.5, project=lower(2))] = 3.0
     burn_floor: Annotated[int, Spec("Turns with fewer tokens are never spikes.", 0, 1000000, 1000, "tokens")] = 20000
     burn_smoothing: Annotated[float, Spec("How fast the usual token use of a turn adapts.", 0.01, 1, 0.01)] = 0.1
     burn_warmup: Annotated[int, Spec("Turns before a spike can be detected.", 1, 100, 1)] = 5
@@ -85,9 +81,7 @@ class SalienceSettings(Group):
     top: Annotated[int, Spec("How many items win attention at once.", 1, 20, 1)] = 5
     distinct: Annotated[bool, Spec("Show each pattern once, with a count, instead of every item.")] = True
     length: Annotated[int, Spec("Maximum number of items waiting for attention.", 8, 1024, 8)] = 64
-    trust_shell: Annotated[float, Spec("Weight of tool trust for the effects of commands; 0 for none.", 0, 1, 0.05)] = (
-        1.0
-    )
+    trust_shell: Annotated[float, Spec("Weight of tool trust for commands; 0 for none.", 0, 1, 0.05)] = 1.0
     trust_edit: Annotated[float, Spec("Weight of tool trust for the effects of edits.", 0, 1, 0.05)] = 0.6
     trust_look: Annotated[float, Spec("Weight of tool trust for the effects of all other tools.", 0, 1, 0.05)] = 0.2
     relevance: RelevanceSettings = RelevanceSettings()
@@ -98,9 +92,7 @@ class HabituationSettings(Group):
 
     half_life: Annotated[float, Spec("Exposures after which novelty is about half.", 1, 200, 1, "exposures")] = 10.0
     floor: Annotated[float, Spec("Minimum novelty.", 0.001, 0.5, 0.005)] = 0.05
-    forgetting: Annotated[float, Spec("Ticks over which an absent pattern is forgotten.", 50, 20000, 50, "ticks")] = (
-        2000.0
-    )
+    forgetting: Annotated[float, Spec("Ticks in which an absent pattern fades.", 50, 20000, 50, "ticks")] = 2000.0
     collect_every: Annotated[int, Spec("Gamma ticks between two clean-ups.", 1, 10000, 10, "ticks")] = 100
     faded: Annotated[float, Spec("Exposure below which a pattern is dropped.", 0.0001, 0.5, 0.005)] = 0.01
     familiar: Annotated[int, Spec("How many of the most familiar patterns are shown.", 0, 50, 1)] = 5
@@ -196,9 +188,7 @@ class ClockSettings(Group):
     throttle_from: Annotated[float, Spec("Share of the budget from which ticks slow down.", 0, 1, 0.01)] = 0.7
     throttle_hard: Annotated[float, Spec("Share of the budget from which ticks slow down again.", 0, 1, 0.01)] = 0.9
     throttle_factor: Annotated[float, Spec("Factor on all intervals at each slowing.", 1, 10, 0.25)] = 2.0
-    live_limit: Annotated[float, Spec("How long a live view continues to tick without an event.", 0, 3600, 10, "s")] = (
-        30.0
-    )
+    live_limit: Annotated[float, Spec("How long a live view ticks on without an event.", 0, 3600, 10, "s")] = 30.0
 
     def __post_init__(self) -> None:
         """Check that the shortest comes first."""
@@ -255,9 +245,7 @@ class PeerTrigger(TriggerSettings):
 class WakeupSettings(Group):
     """Triggers that wake the mind between ticks."""
 
-    window: Annotated[float, Spec("A wakeup this shortly before a theta tick waits for the tick.", 0, 120, 1, "s")] = (
-        10.0
-    )
+    window: Annotated[float, Spec("A wakeup this shortly before a theta tick waits for it.", 0, 120, 1, "s")] = 10.0
     owner_message: TriggerSettings = TriggerSettings()
     policy_tripwire: TriggerSettings = TriggerSettings()
     failure_burst: FailureTrigger = FailureTrigger()

@@ -20,38 +20,28 @@ class MoodSettings(Group):
     urgency_weight: Annotated[float, Spec("How much the most urgent stimulus adds to arousal.", 0, 1, 0.05)] = 0.6
     choice_smoothing: Annotated[float, Spec("Weight of the newest edit in self-chosen edits.", 0.01, 1, 0.01)] = 0.1
     prompted_calls: Annotated[int, Spec("Calls right after a prompt that count as the person's choice.", 0, 20, 1)] = 1
-    dead_zone: Annotated[float, Spec("How far an axis must cross zero before the emotion changes.", 0, 0.5, 0.01)] = (
-        0.05
-    )
+    dead_zone: Annotated[float, Spec("How far an axis must cross zero to change the emotion.", 0, 0.5, 0.01)] = 0.05
 
 
 class RegimeSettings(Group):
     """When the work counts as calm, progress, turbulence or crisis."""
 
-    turbulence_enter: Annotated[float, Spec("Share of failing commands at which turbulence begins.", 0.05, 1, 0.05)] = (
-        0.4
-    )
-    turbulence_leave: Annotated[float, Spec("Share of failing commands below which turbulence ends.", 0, 1, 0.05)] = (
-        0.25
-    )
+    turbulence_enter: Annotated[float, Spec("Share of failing commands that begins turbulence.", 0.05, 1, 0.05)] = 0.4
+    turbulence_leave: Annotated[float, Spec("Share of failing commands that ends turbulence.", 0, 1, 0.05)] = 0.25
     progress_enter: Annotated[
         float, Spec("Maximum share of failing commands with which implementation counts as progress.", 0, 1, 0.05)
     ] = 0.2
     least_events: Annotated[int, Spec("Events the short window needs before failures count.", 1, 50, 1)] = 4
     least_failures: Annotated[int, Spec("Recent failures without which it is never turbulence.", 1, 50, 1)] = 2
-    rise_hold: Annotated[float, Spec("How long a worse regime must last before it is believed.", 0, 300, 5, "s")] = 10.0
-    fall_hold: Annotated[float, Spec("How long a better regime must last before it is believed.", 0, 600, 5, "s")] = (
-        30.0
-    )
+    rise_hold: Annotated[float, Spec("How long a worse regime must last to be believed.", 0, 300, 5, "s")] = 10.0
+    fall_hold: Annotated[float, Spec("How long a better regime must last to be believed.", 0, 600, 5, "s")] = 30.0
     crisis_hold: Annotated[float, Spec("How long a crisis must be gone before it ends.", 0, 1200, 10, "s")] = 60.0
 
 
 class VitalitySettings(Group):
     """How much life is left, and the phase that follows from it."""
 
-    economic_share: Annotated[float, Spec("Weight of the budget left against the forecast's accuracy.", 0, 1, 0.05)] = (
-        0.6
-    )
+    economic_share: Annotated[float, Spec("Weight of the budget left against accuracy.", 0, 1, 0.05)] = 0.6
     thriving: Annotated[float, Spec("Vitality at which the agent thrives.", 0, 1, 0.05)] = 0.7
     stable: Annotated[float, Spec("Vitality at which the agent is stable.", 0, 1, 0.05)] = 0.5
     conserving: Annotated[float, Spec("Vitality at which the agent begins to conserve.", 0, 1, 0.05)] = 0.3

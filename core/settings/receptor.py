@@ -190,9 +190,7 @@ class TimeSettings(Group):
     """How much of the wall clock the agent lives through."""
 
     cap: Annotated[float, Spec("Longest pause that still counts in full.", 1, 120, 1, "s")] = 30.0
-    freeze: Annotated[float, Spec("A pause longer than this does not count as time at all.", 120, 3600, 10, "s")] = (
-        180.0
-    )
+    freeze: Annotated[float, Spec("A longer pause does not count as time at all.", 120, 3600, 10, "s")] = 180.0
 
 
 class CommanderSettings(Group):
@@ -203,12 +201,8 @@ class CommanderSettings(Group):
     most: Annotated[int, Spec("Maximum number of events in a window.", 50, 20000, 50)] = 2000
     stagnation_events: Annotated[int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)] = 3
     wandering_share: Annotated[float, Spec("Share of reads and searches that is wandering.", 0, 1, 0.05)] = 0.70
-    exploration_share: Annotated[float, Spec("Share of reads and searches that counts as exploration.", 0, 1, 0.05)] = (
-        0.60
-    )
-    implementation_share: Annotated[float, Spec("Share of edits and commands that is implementation.", 0, 1, 0.05)] = (
-        0.50
-    )
+    exploration_share: Annotated[float, Spec("Share of reads and searches that is exploration.", 0, 1, 0.05)] = 0.60
+    implementation_share: Annotated[float, Spec("Share of edits and commands for implementation.", 0, 1, 0.05)] = 0.50
     delegation_share: Annotated[float, Spec("Share of delegated work that counts as delegation.", 0, 1, 0.05)] = 0.30
     trial_alternations: Annotated[
         int, Spec("Changes between editing and running that make a trial loop.", 1, 20, 1, project=lower(2))

@@ -23,9 +23,7 @@ class FailingSettings(Group):
     """Calls that fail with no good edit or check in between."""
 
     enabled: Annotated[bool, Spec("Detect calls that keep failing.", project=ON)] = True
-    times: Annotated[
-        int, Spec("Failures that make a loop without a good edit or check.", 2, 100, 1, project=lower(3))
-    ] = 12
+    times: Annotated[int, Spec("Failures without a good edit or check for a loop.", 2, 100, 1, project=lower(3))] = 12
     linger: Annotated[int, Spec("Calls without a failure after which the loop is over.", 1, 100, 1)] = 10
 
 
@@ -73,9 +71,9 @@ class LoopSettings(Group):
     retest: RetestSettings = RetestSettings()
     rework: ReworkSettings = ReworkSettings()
     stalled: StalledSettings = StalledSettings()
-    growth: Annotated[
-        float, Spec("Growth of its count that reports a loop again.", 1.1, 10, 0.1, project=lower(1.5))
-    ] = 2.0
+    growth: Annotated[float, Spec("Growth of its count to report a loop again.", 1.1, 10, 0.1, project=lower(1.5))] = (
+        2.0
+    )
     cooldown: Annotated[
         float, Spec("Time before the same loop is reported again.", 0, 7200, 10, "s", project=lower(60))
     ] = 300.0
@@ -174,11 +172,11 @@ class ScoringSettings(Group):
 
     threshold: Annotated[float, Spec("A method fires above this score.", 0, 1, 0.01, project=lower(0.05))] = 0.15
     mismatch: Annotated[float, Spec("Factor on a score in other states.", 0, 1, 0.05, project=higher(0.6))] = 0.3
-    low: Annotated[float, Spec("Cooldown of a method of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = (
+    low: Annotated[float, Spec("Cooldown of methods of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = (
         2400.0
     )
     medium: Annotated[float, Spec("Cooldown at medium frequency.", 1, 86_400, 60, "s", project=lower(300))] = 1200.0
-    high: Annotated[float, Spec("Cooldown of a method of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = (
+    high: Annotated[float, Spec("Cooldown of methods of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = (
         300.0
     )
     recovery: Annotated[float, Spec("Exponent with which a method recovers during its cooldown.", 0.5, 6, 0.5)] = 2.0
@@ -215,9 +213,7 @@ class ActionSettings(Group):
         Spec("A path counts as left when it has not been visited for this long.", 10, 7200, 10, "s", project=PROJECT),
     ] = 300.0
     left_within: Annotated[float, Spec("Older paths are not suggested.", 60, 86_400, 60, "s", project=PROJECT)] = 3600.0
-    centre: Annotated[float, Spec("Share of the heat that makes a folder central.", 0.1, 1, 0.05, project=PROJECT)] = (
-        0.5
-    )
+    centre: Annotated[float, Spec("Share of heat that makes a folder central.", 0.1, 1, 0.05, project=PROJECT)] = 0.5
     log: Annotated[int, Spec("Entries the action log keeps.", 10, 5000, 10)] = 200
 
 

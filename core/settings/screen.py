@@ -25,9 +25,7 @@ class FleetSettings(Group):
     whole: Annotated[float, Spec("An active log up to this size is then read completely.", 0, 10_000, 8, "MB")] = 64.0
     rate: Annotated[int, Spec("Maximum updates of the fleet per second.", 1, 20, 1, "Hz")] = 4
     search: Annotated[float, Spec("Time between two searches for unannounced sessions.", 1, 3600, 5, "s")] = 30.0
-    quick: Annotated[float, Spec("A read or edit open for longer may be waiting for permission.", 2, 600, 1, "s")] = (
-        15.0
-    )
+    quick: Annotated[float, Spec("A read or edit open for longer may wait for permission.", 2, 600, 1, "s")] = 15.0
     silent: Annotated[float, Spec("A log silent for longer mid-task needs a look.", 10, 86_400, 10, "s")] = 300.0
     left: Annotated[float, Spec("A session silent this long mid-task is abandoned.", 60, 604_800, 300, "s")] = 7200.0
     news: Annotated[float, Spec("How long a finished session counts as news.", 0, 86_400, 60, "s")] = 600.0

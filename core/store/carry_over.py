@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -24,11 +23,7 @@ from core.settings.file import small_file
 from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
 from core.store.base import CheckedFile, JsonFile, key_of_session, locked
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from core.zstd import zstd
 
 LIMIT = 100_000_000  # Bytes stored at most; the sessions that were not used for longest are deleted first.
 LARGEST = 64_000_000  # Bytes one blob may have once it is unpacked.

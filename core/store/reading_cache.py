@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,11 +15,7 @@ from core.errors import StoreError
 from core.folders import own_folder
 from core.logs.log_files import is_there
 from core.store.base import CacheDatabase
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from core.zstd import zstd
 
 if TYPE_CHECKING:
     from core.settings import Settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Sequence
 from struct import Struct
@@ -13,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.timeline.packed_list import compress_piece
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from core.zstd import zstd
 
 Numbers = NDArray[np.float32]
 PackedBlock: TypeAlias = tuple[bytes, ...]  # The columns of a block, each compressed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -13,12 +12,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
+from core.zstd import zstd
 
 Segments = Mapping[str, bytes]
 

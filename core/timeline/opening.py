@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,12 +29,7 @@ from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import RecordedMarks
 from core.timeline.run import NAMES, Track
 from core.timeline.timeline import RecordedEvents, SettingsChange, Timeline
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
+from core.zstd import zstd
 
 VERSION = 14
 _SUFFIX = ".recording"

@@ -6,7 +6,6 @@ This file is not compiled: a compiled class cannot take the keywords that declar
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import eq
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, overload
@@ -14,12 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, 
 import msgspec
 
 from core.engine.percept import Cause
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
+from core.zstd import zstd
 
 # For pieces of a few kilobytes: what does not repeat is left as it is, which takes half the time of the usual level and
 # a tenth more room.

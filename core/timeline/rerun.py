@@ -23,7 +23,7 @@ from core.errors import StateError
 from core.events import MAIN, Event, Prompt
 from core.extension.in_step import ExtendedEngine, StepExtension
 from core.settings import Settings
-from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.settings.layers import Given, Layer, own_values, resolve
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
 from core.timeline.initial_state import InitialState
@@ -45,14 +45,7 @@ def with_edits(settings: Settings, edits: Mapping[str, Any]) -> Settings:
     return resolve([Layer("in force", _standing(settings)), Layer("what-if", changed)]).settings
 
 
-def _own(settings: Settings) -> tuple[Given, ...]:
-    """Return the settings that differ from the built-in ones."""
-    return tuple(
-        Given(name, value) for name, each in tunables().items() if (value := value_of(settings, name)) != each.default
-    )
-
-
-_standing = Derived(_own)
+_standing = Derived(own_values)
 
 
 class Rerun:

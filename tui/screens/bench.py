@@ -24,7 +24,7 @@ from textual.worker import get_current_worker
 from core.errors import StoreError
 from core.report.formatting import count
 from core.settings import Settings
-from core.settings.draft import Draft, Editing, value_text
+from core.settings.draft import Draft, value_text
 from core.settings.layers import tunables
 from core.store.bookmarks import Label, Labels
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
@@ -223,13 +223,8 @@ class Bench(Horizontal):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.profile_files = ProfileFiles.usual()
-        self._editing = Editing(Draft(Settings()))
+        self.draft = Draft(Settings())
         self._typed_name = ""  # The setting whose value is being typed.
-
-    @property
-    def draft(self) -> Draft:
-        """The settings as they are being changed."""
-        return self._editing.draft
 
     @property
     def effects(self) -> Effects:
@@ -262,7 +257,7 @@ class Bench(Horizontal):
     def watch_actual(self, recording: Timeline | None) -> None:
         if recording is not None:
             initial = recording.changes[0].settings
-            self._editing = Editing(_DRAFTS.setdefault(recording, Draft(recording.settings, initial)))
+            self.draft = _DRAFTS.setdefault(recording, Draft(recording.settings, initial))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -304,7 +299,7 @@ class Bench(Horizontal):
     # The line one types in
 
     def _ask(self, name: str) -> None:
-        self._editing.end_nudges()
+        self.draft.end_nudges()
         self._typed_name = name
         self.add_class("-typing")
         line = self.query_one("#typed", EntryLine)
@@ -315,7 +310,7 @@ class Bench(Horizontal):
     @on(Input.Submitted, "#typed")
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
-        problem = self._editing.type(self._typed_name, event.value.strip())
+        problem = self.draft.type(self._typed_name, event.value.strip())
         if problem:
             self._explain(problem)
         else:
@@ -389,7 +384,7 @@ class Bench(Horizontal):
         if tunables()[message.name].kind in ("text", "table"):
             self._ask(message.name)
         else:
-            self._show(self._editing.nudge(message.name, message.direction, fine=message.fine))
+            self._show(self.draft.nudge(message.name, message.direction, fine=message.fine))
 
     def on_settings_list_typing(self, message: SettingsList.Typing) -> None:
         message.stop()
@@ -397,24 +392,24 @@ class Bench(Horizontal):
 
     def action_reset(self) -> None:
         names = self.query_one(SettingsList).names_here()
-        self._moved(self._editing.reset(names), "it has its built-in value already")
+        self._moved(self.draft.reset(names), "it has its built-in value already")
 
     def action_undo(self) -> None:
         """Undo the last change; before all changes, put the settings in force that were so before."""
-        undone = self._editing.undo()
+        undone = self.draft.undo()
         replaced = _REPLACED.get(self.actual) if self.actual is not None else None
         if not undone and replaced:
             settings, edits = replaced.pop()
             self.post_message(Apply(settings))
             self._change_base(settings)
-            undone = not self._editing.set_all(edits)
+            undone = not self.draft.lay(edits)
         self._moved(undone, "nothing to undo")
 
     def action_redo(self) -> None:
-        self._moved(self._editing.redo(), "nothing to redo")
+        self._moved(self.draft.redo(), "nothing to redo")
 
     def _moved(self, moved: bool, otherwise: str) -> None:
-        self._editing.end_nudges()
+        self.draft.end_nudges()
         if moved:
             self._show()
         else:
@@ -477,7 +472,7 @@ class Bench(Horizontal):
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
             return
-        problem = self._editing.set_all(profile_changes(profile, self.draft.begun))
+        problem = self.draft.lay(profile_changes(profile, self.draft.begun))
         self._show(problem)
         if problem:
             self.post_message(Failed(f"{profile.name}: {problem}"))
@@ -490,7 +485,7 @@ class Bench(Horizontal):
         elif answer == "use":
             self.apply()
         elif answer == "reset":
-            self._moved(self._editing.reset(tunables()), "every setting has its built-in value already")
+            self._moved(self.draft.reset(tunables()), "every setting has its built-in value already")
 
     def action_sweep(self) -> None:
         """Try the setting under the cursor over its range; again, put the chart away."""
