@@ -54,14 +54,14 @@ class Lesson(NamedTuple):
     part: str
     good: int
     bad: int
-    shipped: float = 0.0  # The loss of the shipped figures on sessions left out.
-    own: float = 0.0  # The loss of figures that were learned without the session.
+    shipped: float | None = None  # The loss of the shipped figures on sessions left out; None with too few labels.
+    own: float | None = None  # The loss of figures that were learned without the session.
     helps: bool = False
 
     @property
     def sentence(self) -> str:
         """Say whether the labels help."""
-        if min(self.good, self.bad) < FEWEST:
+        if self.own is None or self.shipped is None:
             return f"{self.part}: too few labels ({self.good} good, {self.bad} bad; {FEWEST} of each are needed)"
         figures = f"loss on sessions left out {self.own:.3f}, shipped {self.shipped:.3f}"
         verdict = "your labels help, in use" if self.helps else "your labels do not help yet, the shipped ones are used"

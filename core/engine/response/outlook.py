@@ -31,7 +31,7 @@ _TROUBLES = {
     "looping": "statistics look good, but it is looping now",
     "stuck": "statistics look good, but it is stuck now",
     "gave up": "statistics look good, but it gave up",
-    "crisis": "statistics look good, but it is in a crisis now",
+    "crisis": "statistics look good, but its last minutes were a crisis",
 }
 
 # From how many actions on each stage holds, the latest first.

@@ -44,6 +44,7 @@ def test_below_eight_of_each_there_are_too_few(good: int, bad: int, enough: bool
     assert all(("too few" in lesson.sentence) is not enough for lesson in learned.lessons)
     assert ("too few" in learned.summary) is not enough
     assert not any(lesson.helps for lesson in learned.lessons)
+    assert all((lesson.own is not None) is (lesson.shipped is not None) is enough for lesson in learned.lessons)
     assert bool(learned.values) is enough  # The usual and the base rate are known, no weight changes.
 
 
@@ -59,6 +60,8 @@ def test_labels_that_contradict_the_shipped_weights_are_followed_some_way() -> N
     learned = learn([*(session(True, n % 2) for n in range(20)), *(session(False, 30 + n % 2) for n in range(20))])
     at_end = next(lesson for lesson in learned.lessons if lesson.part == "outlook at the end")
     assert at_end.helps
+    assert at_end.own is not None
+    assert at_end.shipped is not None
     assert at_end.own < at_end.shipped
     assert at_end.sentence.startswith("outlook at the end: your labels help, in use")
     change = learned.values["response.outlook.weights"]["end"]["tests"]

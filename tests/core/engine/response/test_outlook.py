@@ -121,7 +121,7 @@ def test_the_weights_of_a_persons_labels_are_added_to_the_shipped_ones() -> None
         (("looping", "stuck", "crisis"), "statistics look good, but it is looping now"),
         (("stuck",), "statistics look good, but it is stuck now"),
         (("working", "stuck", "calm"), "statistics look good, but it is stuck now"),
-        (("working", "exploring", "crisis"), "statistics look good, but it is in a crisis now"),
+        (("working", "exploring", "crisis"), "statistics look good, but its last minutes were a crisis"),
         (("gave up",), "statistics look good, but it gave up"),
     ],
 )
