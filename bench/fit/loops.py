@@ -87,16 +87,25 @@ def score(data: Data, alarmed: Bools, rows: Bools) -> tuple[float, float, float]
     return float((hit & good).sum() / max(1, good.sum())), gain, float((hit & bad).sum() / max(1, bad.sum()))
 
 
-def choose(data: Data, rows: Bools) -> Limits:
+def choose(data: Data, rows: Bools, without: str = "") -> Limits:
     """Choose the limits with the greatest recall that gain and keep to the share of good runs."""
     best: tuple[float, Limits] = (-1.0, {})
-    names = list(GRID)
+    names = [name for name in GRID if name != without]
     for values in itertools.product(*(GRID[name][1] for name in names)):
         limits = dict(zip(names, values, strict=True))
         good, gain, recall = score(data, union(data, limits), rows)
         if good <= GOOD and recall * gain > best[0]:
             best = (recall * gain, limits)
     return best[1]
+
+
+def left_out(data: Data, labels: Any, without: str = "") -> tuple[float, float, float]:
+    """Score limits on each group that were chosen on all others."""
+    alarmed = np.zeros(len(data.failed), bool)
+    for label in np.unique(labels):
+        outside = labels == label
+        alarmed |= outside & union(data, choose(data, ~outside, without))
+    return score(data, alarmed, np.ones(len(data.failed), bool))
 
 
 def default_limits() -> Limits:
@@ -118,13 +127,9 @@ def evaluate(data: Data) -> dict[str, Any]:
         figures[name] = score(data, alone, everything)
         figures[f"{name} only"] = score(data, alone & ~others, everything)
     for kind, labels in data.groups.items():
-        if len(np.unique(labels)) < 2:
-            continue
-        left_out = np.zeros(len(data.failed), bool)
-        for label in np.unique(labels):
-            outside = labels == label
-            left_out |= outside & union(data, choose(data, ~outside))
-        figures[f"{kind} left out"] = score(data, left_out, everything)
+        if len(np.unique(labels)) > 1:
+            figures[f"{kind} left out"] = left_out(data, labels)
+            figures[f"{kind} left out, without"] = {name: left_out(data, labels, name) for name in GRID}
     return figures
 
 

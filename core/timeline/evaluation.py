@@ -15,7 +15,7 @@ from core.agents.labelled import LabelledRun, RunSource, labelled_run
 from core.agents.registry import make_kit
 from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
-from core.engine.response.outlook import shift_of, stage_fit, stage_of
+from core.engine.response.outlook import left_out_scores, shift_of, stage_fit, stage_of
 from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.format import Kit
@@ -228,6 +228,7 @@ def evaluate(walks: Sequence[Walk]) -> dict[str, Any]:
         "by_model": {model: _model([walk for walk in walks if walk.model == model]) for model in models},
         "auc": auc,
         "intervals": intervals,
+        "forecast_on_tasks_left_out": left_out_scores(),
         "alarms": _alarms(walks),
         "alarms_of_able_models": _alarms(_able(walks)),
         "calibration": _calibration(walks),

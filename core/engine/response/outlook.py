@@ -115,6 +115,12 @@ def read_fits(table: Mapping[str, Any]) -> tuple[dict[str, _Fit], str]:
     return fits, f"{about['runs']:,} repairs of Python projects by {about['models']} models, {about['date']}"
 
 
+def left_out_scores() -> dict[str, list[float]]:
+    """The AUC of every stage and its interval, on tasks that were left out of the fit."""
+    stages = tomllib.loads(OUTLOOK.decode())["stage"]
+    return {stage: [rows["auc"], *rows["auc_interval"]] for stage, rows in stages.items()}
+
+
 def stage_of(actions: int, ended: bool) -> Stage:
     """Return the stage, and so the weights, after that many actions."""
     if ended and actions:

@@ -11,6 +11,7 @@ import pytest
 
 from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.registry import make_kit
+from core.engine.response.outlook import left_out_scores
 from core.errors import UnreadableLog
 from core.events import ToolUse
 from core.settings import Settings
@@ -87,7 +88,14 @@ def test_one_model_is_not_several(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tmp_path / "runs.jsonl"
     path.write_bytes(packed(*(line(number, number % 2 == 0) for number in range(4))))
     assert main(["evaluate", str(path), "--jobs", "1"]) == 0
-    assert capsys.readouterr().out.startswith("4 runs of 1 model\n")
+    out = capsys.readouterr().out
+    assert out.startswith("4 runs of 1 model\n")
+    (left_out,) = [row.split() for row in out.splitlines() if "on tasks left out of its fit" in row]
+    assert [f"{scores[0]:.3f}" for scores in left_out_scores().values()] == [
+        left_out[-5],
+        *left_out[-4:-2],
+        left_out[-1],
+    ]
 
 
 def test_what_evaluate_gives(tmp_path: Path) -> None:

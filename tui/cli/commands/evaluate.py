@@ -206,6 +206,9 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     for name in _SHOWN:
         row = result["auc"].get(name, {})
         yield f"{name:34}" + "".join(f"{_figure(row.get(point)):>8}" for point in POINTS)
+        if name == "forecast":
+            scores = [result["forecast_on_tasks_left_out"].get(point, [None])[0] for point in POINTS]
+            yield f"{'  on tasks left out of its fit':34}" + "".join(f"{_figure(score):>8}" for score in scores)
     yield ""
     yield from _alarm_rows("alarm", result["alarms"])
     yield ""
