@@ -417,8 +417,8 @@ class NooscopeApp(SessionApp):
     def _sessions_seen(self, message: messages.SessionsSeen) -> None:
         self._others.take(message.rows, message.now)
         fleet = self._opened_fleet
-        if fleet is not None and fleet.is_current:
-            fleet.show(message)
+        if fleet is not None and fleet in self.screen_stack[-1:]:
+            fleet.post_message(messages.SessionsSeen(message.rows, message.now))
         if self.view is None:
             return
         self.view = self._others.shown_in(self.view, self.hooks)

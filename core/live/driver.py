@@ -72,6 +72,7 @@ class Snapshots:
         return self._all[-1]
 
 
+PAUSE = 2.0  # Seconds of silence before the words of an answer are judged that may not be the last of its turn.
 _FILES = 16  # Files whose time on disk is looked at.
 FRESH = 120.0  # Seconds after which an event that was there before the watch is history, and no notice is given of it.
 _RING = 2_048  # Past mind events kept of a session that is not recorded.
@@ -381,8 +382,8 @@ class Driver:
         """The pending events that are in the log itself."""
         return self._open.logged()
 
-    def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
-        """Return the current facts."""
+    def facts(self, heard: float | None = None, read: float = 1.0, now: float | None = None) -> StatusFacts:
+        """Return the current facts; at a moment `now`, an answer that something may still follow is not judged yet."""
         moment = self.heard if heard is None else heard
         if not self.count:
             pending = self.pending_events()
@@ -392,12 +393,15 @@ class Driver:
             if self.caught_up:
                 self.tracker.endings.allow(self._word_logs())
             pending, in_log = self.pending_events(), len(self.logged_events())
-            facts = self.tracker.facts(self.society, pending, in_log=in_log, heard=moment, lost=self.lost, read=read)
+            pause = now is None or now - moment >= PAUSE
+            facts = self.tracker.facts(
+                self.society, pending, in_log=in_log, heard=moment, lost=self.lost, read=read, pause=pause
+            )
         return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:
         """Return the status of the session at a moment."""
-        return self.with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+        return self.with_words(status_of(self.facts(read=1.0 if self.caught_up else 0.0, now=now), now, self._limits))
 
     def with_words(self, status: Status) -> Status:
         """A status with what the log says of the need for the person, read once for each need."""

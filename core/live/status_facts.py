@@ -111,10 +111,11 @@ class StatusTracker:
         heard: float | None = None,
         lost: str = "",
         read: float = 1.0,
+        pause: bool = True,
     ) -> StatusFacts:
-        """All that is known now; `held` are calls without an answer and a turn the log has not closed.
+        """All that is known now; `pending` are calls without an answer and a turn the log has not closed.
 
-        So many of them are `begun` in the log and count as events.
+        So many of them are `in_log` and count as events. Words that do not end a turn for sure are judged at a `pause`.
         """
         close, closed = self.close, self.closed
         for event in pending:
@@ -143,6 +144,8 @@ class StatusTracker:
             ),
             self._stuck,
         )
+        if facts.close == "said" and not pause:
+            return facts
         return with_ending(facts, self.endings, [*reversed(turns), *reversed(self.turns)], self.work)
 
 

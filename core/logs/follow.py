@@ -439,8 +439,8 @@ class Follower:
                 return
             self.session = self._finder.session(log)
             self._open(self.session)
-        states = [_folder_state(folder) for folder in self.folders()]
-        if states != self._stood:
+        if [_folder_state(Path(folder)) for folder, _, _ in self._stood] != self._stood or not self._stood:
+            states = [_folder_state(folder) for folder in self.folders()]
             companions = self._finder.companions(self.session.logs[0])
             for companion in (*companions.logs, *companions.helpers):
                 if companion.path not in self._tails:

@@ -72,9 +72,6 @@ class Budget(NamedTuple):
         return cls(settings.budget, settings.evening, settings.stretch)
 
 
-NO_BUDGET = Budget(0.0, 18.0, 60.0)  # A day without a limit.
-
-
 class Sum:
     """Charges added up."""
 

@@ -44,8 +44,8 @@ class Log:
     def say(self, stop: str | None = "end_turn") -> None:
         self._answer({"type": "text", "text": "done"}, stop)
 
-    def say_text(self, text: str) -> None:
-        self._answer({"type": "text", "text": text}, "end_turn")
+    def say_text(self, text: str, stop: str | None = "end_turn") -> None:
+        self._answer({"type": "text", "text": text}, stop)
 
     def edit(self, number: int) -> None:
         self.call("Edit", file_path=f"{self._folder}/m{number}.py", old_string=f"a{self._count}", new_string="b")

@@ -17,7 +17,7 @@ from core.live.fleet.row import FleetRow
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.logs.discovery import NO_SESSIONS
-from core.report.sums import Budget
+from core.report.sums import Budget, DaySpent
 from core.settings import Settings
 from core.store.bookmarks import Labels
 from core.timeline.own_labels import events_at
@@ -26,10 +26,12 @@ from tui.keys import PERMIT_KEYS, bind
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.dialogs import judge_session, resume
 from tui.widgets.common.key_line import EntryLine, KeyLine, LeftOnce
-from tui.widgets.fleet.detail import fleet_title, session_detail
+from tui.widgets.fleet.detail import fleet_title, session_detail, today_spent
 from tui.widgets.fleet.fleet_table import FleetTable
 
 _MORE = ("hand.resume", "words.hide", "find.words")  # Keys that the line shows if it has room.
+
+_SPENT = 2.0  # Seconds between two sums of today's cost, to which every minute of every session counts.
 
 # Keys that need a session in the list.
 _OF_ROWS = frozenset(("open", "view", "fold", "bookmark.add", "search", "hand.resume", "words.hide")) | {
@@ -75,6 +77,8 @@ class FleetScreen(LeftOnce[None]):
         self._first = True
         self._returns = False  # Opened by going back: close it again if it is empty.
         self._seen: tuple[FleetRow, ...] = ()  # The rows from the logs alone.
+        self._spent = DaySpent(("",), over=False)  # Today's cost, of so many sessions a short time ago.
+        self._spent_at, self._read = float("-inf"), 0
 
     def compose(self) -> ComposeResult:
         fleet = self._settings.screen.fleet
@@ -106,17 +110,19 @@ class FleetScreen(LeftOnce[None]):
         self._title()
         self._show_detail(self.query_one(FleetTable).chosen)
 
-    def show(self, message: SessionsSeen) -> None:
+    def on_sessions_seen(self, message: SessionsSeen) -> None:
         """Show all sessions as they are now."""
+        message.stop()
         self._arrived = time.monotonic()
-        self._first = False
+        first, self._first = self._first, False
         with self.app.batch_update():
             self.now = message.now
             self._seen = message.rows
             self._lay_out()
-            self.set_class(not message.rows, "-empty")
+            if first or self.has_class("-empty") is bool(message.rows):
+                self.set_class(not message.rows, "-empty")
+                self.refresh_bindings()
             self._title()
-        self.refresh_bindings()
         if self._returns and not message.rows:
             self._go_back()
             return
@@ -135,6 +141,7 @@ class FleetScreen(LeftOnce[None]):
         limits, hooks = Limits.of(self._settings), self.hooks
         rows = tuple(row.hooked(hooks.of(row.session), self.now, limits) for row in self._seen)
         self.rows = rows if self.words else tuple(row.wordless() for row in rows)
+        self.query_one(FleetTable).draw_rows()
 
     def watch_words(self) -> None:
         if self.is_mounted:
@@ -253,12 +260,14 @@ class FleetScreen(LeftOnce[None]):
     def action_filter(self) -> None:
         if self._seen:
             self.add_class("-filtering")
+            self.refresh_bindings()
             self.query_one(Input).focus()
 
     def action_leave(self) -> None:
         """Clear the filters first, then leave the screen, unless there is nothing below it."""
         if self._sifted:
             self.remove_class("-filtering")
+            self.refresh_bindings()
             self.query_one(Input).value = ""
             self.order = self.order._replace(text="", status=0)
             self.query_one(FleetTable).focus()
@@ -277,15 +286,15 @@ class FleetScreen(LeftOnce[None]):
         """Update the title; the clock may still call this while the screen closes."""
         if self._first:
             return
-        late = time.monotonic() - self._arrived
-        budget = Budget.of(getattr(self.app, "settings", self._settings).screen.cost)
+        now, read = time.monotonic(), sum(not row.status.reading for row in self.rows)
+        if now - self._spent_at >= _SPENT or read != self._read:
+            budget = Budget.of(getattr(self.app, "settings", self._settings).screen.cost)
+            self._spent, self._spent_at, self._read = today_spent(self.rows, self.now, budget), now, read
+        late, limits = now - self._arrived, self.hooks.limits
         for widget in self.query("#title").results(Static):
-            widget.update(
-                fleet_title(
-                    self.rows, self.order, self.now, late, widget.content_size.width, budget, self.hooks.limits
-                ),
-                layout=False,
-            )
+            width = widget.content_size.width
+            title = fleet_title(self.rows, self.order, self.now, late, width, self._spent, limits)
+            widget.update(title, layout=False)
 
     def _show_detail(self, row: FleetRow | None) -> None:
         for widget in self.query("#detail").results(Static):

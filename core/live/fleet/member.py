@@ -13,7 +13,7 @@ from core.engine.percept import AXES
 from core.engine.society.engine import Step
 from core.errors import UnreadableLog
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
-from core.live.driver import Driver
+from core.live.driver import PAUSE, Driver
 from core.live.fleet.costs import WholeCost
 from core.live.fleet.row import BUCKETS, FleetRow, KeptRow, KeptRows
 from core.live.source import Followed, state_on_disk
@@ -133,10 +133,10 @@ class SessionModel:
         charges = (*(copy(charge) for charge in self._charges), *unfinished)
         return total((self._cost, added(unfinished))), charges
 
-    def facts(self, heard: float) -> StatusFacts:
+    def facts(self, heard: float, now: float) -> StatusFacts:
         """Return the current facts."""
         self.fresh = False
-        return self.driver.facts(heard)
+        return self.driver.facts(heard, now=now)
 
     def axes(self, now: float) -> tuple[float, float]:
         """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""
@@ -261,7 +261,8 @@ class Member:
         self._caught_up = False
         self.changed = listing.modified  # When its logs last changed on disk.
         self._row: FleetRow | None = None
-        self._taken = 0.0
+        self._taken = self._detailed = float("-inf")  # When its status and the rest of its row were last read.
+        self._outdated = True  # The rest of its row is older than its status.
         self._copied = copied
         self._cost = WholeCost(settings)
         self._kept = cache
@@ -408,22 +409,36 @@ class Member:
         """Drop the minds and keep the last row."""
         self._model = self._whole = None
 
-    def row(self, now: float) -> FleetRow:
-        """Return its row at a moment."""
+    def row(self, now: float, pace: float = 0.0) -> FleetRow:
+        """Return its row at a moment; what its status does not need is read again at most every `pace` seconds."""
         model = self._model
-        if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
-            self._row, self._taken = self._take(model, now), now
+        if model is not None and self._caught_up:
+            quiet = now - self.heard
+            if model.fresh or now - self._taken >= _REDRAWN or now - self._taken > quiet - PAUSE >= 0.0:
+                self._take_status(model, now)
+            if self._outdated and now - self._detailed >= pace:
+                self._take(model, now)
         row = self._row or self._blank(now)
         return self._cost.with_whole_log(row, self.found).at(now, self._limits)
 
     def _blank(self, now: float) -> FleetRow:
         return _blank_row(self.found, StatusFacts(heard=self.found.last, read=0.0), now, self._limits)
 
-    def _take(self, model: SessionModel, now: float) -> FleetRow:
-        listing = self.found
-        facts = model.facts(self.heard or listing.last)
+    def _take_status(self, model: SessionModel, now: float) -> None:
+        """Read the facts and the status; another status makes the rest of the row outdated at once."""
+        facts = model.facts(self.heard or self.found.last, now)
         if model.behind and facts.close:
             facts = replace(facts, close="")
+        status = model.driver.with_words(status_of(facts, now, self._limits))
+        row = self._row or self._blank(now)
+        if status.word != row.status.word:
+            self._detailed = float("-inf")
+        self._row, self._taken, self._outdated = replace(row, facts=facts, status=status), now, True
+
+    def _take(self, model: SessionModel, now: float) -> None:
+        """Read all of the row but its status."""
+        row, listing = self._row or self._blank(now), self.found
+        self._outdated, self._detailed = False, now
         engine = model.driver.society.engine(MAIN)
         gauge = engine.mind.heart.gauge
         governor = engine.governor.read()
@@ -431,14 +446,14 @@ class Member:
         state, pattern = model.mood
         last, sign = model.last_words()
         cost, charges = model.cost()
-        return FleetRow(
+        self._row = FleetRow(
             key=_key(listing),
             path=listing.path,
             session=listing.session,
             agent=model.tool or listing.agent,
             project=model.project or listing.project,
-            facts=facts,
-            status=model.driver.with_words(status_of(facts, now, self._limits)),
+            facts=row.facts,
+            status=row.status,
             model=model.model,
             state=state,
             pattern=pattern,
@@ -462,7 +477,7 @@ class Member:
             dollars=cost.dollars,
             priced=cost.priced,
             unpriced=cost.unpriced,
-            charges=() if facts.synthetic else charges,
+            charges=() if row.facts.synthetic else charges,
             calls=model.calls,
             failures=model.failures,
             partial=self._cut,

@@ -29,6 +29,8 @@ Scope = Literal["needing", "recent", "all"]
 
 _SLICE = 200  # Events read of one session before the next has its turn.
 _LINES = ".jsonl"  # How logs are called that a fork may repeat.
+# Up to so many followed sessions every picture shows all that is new of each; any more delay all but its status.
+_FEW, _EACH = 20, 0.02
 _OLDER = 2_000  # Sessions listed at most beside those that are followed.
 # Why a place gives no sessions where nothing is wrong with it.
 _BLANK = ("empty", "a folder without logs", "no log matches")
@@ -205,10 +207,10 @@ class Roster:
         except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
             member.give_up(_cannot("follow it", fault))
 
-    def _row(self, member: Member, now: float) -> FleetRow:
+    def _row(self, member: Member, now: float, pace: float = 0.0) -> FleetRow:
         """Return the row of one session; a fault becomes its status and costs the others nothing."""
         try:
-            return member.row(now)
+            return member.row(now, pace)
         except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
             member.give_up(_cannot("follow it", fault))
             return member.row(now)
@@ -228,7 +230,9 @@ class Roster:
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, the newest first."""
-        return (*(self._row(member, now) for member in self._members.values()), *self._older)
+        awake = sum(member.awake for member in self._members.values())
+        pace = max(0.0, (awake - _FEW) * _EACH)
+        return (*(self._row(member, now, pace) for member in self._members.values()), *self._older)
 
 
 def _cannot(deed: str, fault: Exception) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -98,7 +99,7 @@ class FleetRow(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The project in a word."""
-        return folder_name(self.project) or PurePath(self.path).stem
+        return _name(self.project, self.path)
 
     @property
     def why(self) -> str:
@@ -122,6 +123,11 @@ class FleetRow(Struct, frozen=True):
         values = dict(self.curve)
         end = int((self.last_at if self.facts.synthetic else now) // (span / BUCKETS))
         return [values.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]
+
+
+@lru_cache(4096)
+def _name(project: str, path: Path) -> str:
+    return folder_name(project) or path.stem
 
 
 def row_json(row: FleetRow, now: float) -> dict[str, Any]:

@@ -431,3 +431,33 @@ def test_what_can_need_nobody_is_followed_only_for_the_fleet(tmp_path: Path) -> 
         fleet.look()
         listed_at[scope] = sorted(row.name for row in fleet.rows(NOW))
     assert listed_at == {"needing": ["now"], "recent": ["morning", "now"], "all": ["morning", "now", "older"]}
+
+
+def test_of_many_sessions_the_status_is_always_new_and_the_rest_a_little_later(tmp_path: Path) -> None:
+    clock = Clock()
+    logs = [begin(tmp_path, f"number{number}", number, 5).write() for number in range(1, 31)]
+    fleet = roster(tmp_path, clock)
+    before = settle(fleet)
+    asking, calling = logs[0], logs[1]
+    asking.call("AskUserQuestion", questions=[])
+    calling.call("Read", file_path="/work/later.py")
+    asking.write(), calling.write()
+    fleet.notice({asking.path, calling.path})
+    rows = settle(fleet)
+    assert before["number1"].status.word != rows["number1"].status.word == "needs you"
+    assert rows["number2"].facts.open != before["number2"].facts.open
+    assert rows["number2"].calls == before["number2"].calls
+    clock.now += 0.3
+    assert settle(fleet)["number2"].calls == before["number2"].calls + 1
+
+
+def test_an_answer_is_judged_once_nothing_follows_it(tmp_path: Path) -> None:
+    clock = Clock()
+    log = begin(tmp_path, "asks", 1, 5)
+    log.at = NOW
+    log.say_text("Should I drop the old table?", None)
+    log.write()
+    fleet = roster(tmp_path, clock)
+    assert settle(fleet)["asks"].facts.ending.ending == ""
+    clock.now += 2.0
+    assert settle(fleet)["asks"].facts.ending.ending == "question"

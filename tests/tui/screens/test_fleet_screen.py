@@ -360,6 +360,7 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         screen._clock.pause()
         await pilot.pause()
         screen.now += 7_200.0
+        screen._lay_out()
         await pilot.pause()
         shown = [strip.text for strip in screen._compositor.render_strips()]
         screen.query_one(FleetTable).refresh()

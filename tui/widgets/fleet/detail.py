@@ -12,7 +12,7 @@ from core.live.fleet.row import FleetRow
 from core.live.hook_signs import answer_keys
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit, limit_shares
-from core.report.sums import NO_BUDGET, Budget, DaySpent, day_spent, forecast
+from core.report.sums import Budget, DaySpent, day_spent, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 _CHARGED = 24 * 60  # Minutes of which the rows of the fleet know the charges.
@@ -25,7 +25,7 @@ def fleet_title(
     now: float,
     late: float,
     width: int,
-    budget: Budget = NO_BUDGET,
+    today: DaySpent,
     limits: Sequence[PlanLimit] = (),
 ) -> Content:
     """Return the title of the fleet: counts by status, cost, order; and a warning if it is out of date."""
@@ -59,7 +59,6 @@ def fleet_title(
         f"{narrowed}{sorting}",
         narrowed.strip(),
     ]
-    today = today_spent(rows, now, budget)
     room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
     spending = next((words for words in today.ways if len(words) <= room), today.ways[-1])
     cost = f"  {spending}" if spending else ""
@@ -80,7 +79,7 @@ def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
             parts[:] = [part for part in parts if not part[0].startswith(least)]
 
 
-def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET) -> DaySpent:
+def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget) -> DaySpent:
     """Say what the listed sessions cost today, and where that leads."""
     outlook = forecast((charge for row in rows for charge in row.charges), budget, now, None)
     here = datetime.fromtimestamp(now).astimezone()

@@ -336,8 +336,9 @@ class FleetTable(Scroller):
     HEAD: ClassVar[int] = 1
     BINDINGS: ClassVar[list[BindingType]] = [bind("open", "open", "", "Open this session", show=True)]
 
+    # Whoever changes the rows or their moment calls `draw_rows` then.
     rows: reactive[tuple[FleetRow, ...]] = reactive((), repaint=False)
-    order: reactive[Order] = reactive(Order())
+    order: reactive[Order] = reactive(Order(), repaint=False)
     now: reactive[float] = reactive(0.0, repaint=False)  # The moment of the rows.
 
     @dataclass
@@ -390,12 +391,10 @@ class FleetTable(Scroller):
         self._shape = None
         self._arrange_rows()
 
-    def watch_now(self) -> None:
-        self.draw_rows()
-
     def watch_order(self) -> None:
         self._shape = None
         self._arrange_rows()
+        self.draw_rows()
 
     def _arrange_rows(self) -> None:
         before = self._places.index(place) if (place := self._place()) >= 0 else 0
@@ -406,7 +405,8 @@ class FleetTable(Scroller):
             self._pinned = all(not row.status.reading for row in self.rows)
         elif self._place() < 0:
             self._cursor = self._key(min(before, len(self._places) - 1)) if self._places else ""
-        self.resize_rows()
+        if len(self._items) + self.HEAD != self.virtual_size.height:
+            self.resize_rows()
         self.post_message(self.Moved(self.chosen))
 
     def _key(self, number: int) -> str:

@@ -14,9 +14,12 @@ from core.live.hook_signs import HookSigns
 from core.live.status import Limits, StatusFacts, status_of
 from core.report.cost import Charge
 from core.report.plan_limits import PlanLimit
+from core.report.sums import DaySpent
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW, tell
 from tui.widgets.fleet.detail import fleet_title, session_detail
+
+TODAY = DaySpent(("",), over=False)
 
 
 @pytest.fixture
@@ -32,25 +35,25 @@ def unread(row: FleetRow) -> FleetRow:
 
 
 def test_nobody_is_said_to_ask_only_once_all_is_read(rows: tuple[FleetRow, ...]) -> None:
-    assert "none need you  " in fleet_title(rows, Order(), NOW, 0.0, 160).plain
-    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 160).plain
+    assert "none need you  " in fleet_title(rows, Order(), NOW, 0.0, 160, TODAY).plain
+    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 160, TODAY).plain
     assert "none need you so far  ↓ 1 still being read" in title and "0 to look at" in title
 
 
 @pytest.mark.parametrize("width", [24, 34, 48, 78, 98, 118])
 def test_where_the_title_has_no_room_whole_counts_go_and_none_is_cut(rows: tuple[FleetRow, ...], width: int) -> None:
     """The least is what is still to be read, and that the list is narrowed: both could hide a need."""
-    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width).plain
+    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, width, TODAY).plain
     assert len(title) == width and "↓ 1 still being read" in title
     assert ("none" in title) == ("none need you so far" in title)
     for glyph, word in (("▽", " to look at"), ("●", " working"), ("○", " at rest")):
         assert title.count(glyph) == title.count(word)
-    narrowed = fleet_title(rows, Order(text="no such words"), NOW, 0.0, width).plain
+    narrowed = fleet_title(rows, Order(text="no such words"), NOW, 0.0, width, TODAY).plain
     assert len(narrowed) == width and f"0 of {len(rows)} shown" in narrowed
 
 
 def test_the_title_says_at_eighty_columns_who_is_at_work(rows: tuple[FleetRow, ...]) -> None:
-    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 78).plain
+    title = fleet_title((unread(rows[0]), *rows[1:]), Order(), NOW, 0.0, 78, TODAY).plain
     assert title.startswith("▲ none need you so far  ↓ 1 still being read  ▽ 0 to look at  ● ")
     assert title.rstrip().endswith(" working")
 
@@ -91,8 +94,8 @@ def test_a_log_without_events_is_counted_apart(rows: tuple[FleetRow, ...]) -> No
     empty = replace(rows[0], facts=facts, status=status_of(facts, NOW, Limits.of(Settings())))
     before, after = census(rows), census((empty, *rows))
     assert (after.work, after.new) == (before.work, before.new + 1)
-    assert "  · 1 new" in fleet_title((empty, *rows), Order(), NOW, 0.0, 160).plain
-    assert "new" not in fleet_title(rows, Order(), NOW, 0.0, 160).plain
+    assert "  · 1 new" in fleet_title((empty, *rows), Order(), NOW, 0.0, 160, TODAY).plain
+    assert "new" not in fleet_title(rows, Order(), NOW, 0.0, 160, TODAY).plain
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_the_limit_that_is_nearest_is_shown_longest(
 ) -> None:
     late = PlanLimit("codex", 300, 0.95, NOW + 9000, NOW)
     limits = (PlanLimit("claude-code", 10_080, 0.33, NOW + 90_000, NOW), late)
-    title = fleet_title(rows, Order(), NOW, 0.0, width, limits=limits).plain
+    title = fleet_title(rows, Order(), NOW, 0.0, width, TODAY, limits=limits).plain
     assert [words for words in ("! codex 5h", "claude-code 7d") if words in title] == list(shown)
 
 
