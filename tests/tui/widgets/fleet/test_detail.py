@@ -106,7 +106,7 @@ def test_the_limit_that_is_nearest_is_shown_longest(
 ) -> None:
     late = PlanLimit("codex", 300, 0.95, NOW + 9000, NOW)
     limits = (PlanLimit("claude-code", 10_080, 0.33, NOW + 90_000, NOW), late)
-    title = fleet_title(rows, Order(), NOW, 0.0, width, TODAY, limits=limits).plain
+    title = fleet_title(rows, Order(), NOW, 0.0, width, DaySpent(("today $1.20",), over=False), limits=limits).plain
     assert [words for words in ("! codex 5h", "claude-code 7d") if words in title] == list(shown)
 
 
