@@ -89,7 +89,7 @@ class AcpReader(TranscriptReader):
             self._response(record, number, message)
 
     def _open(self, params: dict[str, Any]) -> None:
-        self.begin(params.get("sessionId"), project=params.get("cwd"), model=self.model)
+        self.begin(params.get("sessionId"), project=params.get("cwd"))
 
     def _request(self, method: str, number: str, params: dict[str, Any]) -> None:
         self._release_prompt()
@@ -321,7 +321,7 @@ class GrokReader(AcpReader):
         }
         untold = () if timed else ("times", "tokens", "cost")
         name = text(info.get("id")) or params.get("sessionId")
-        self.begin(name, model=self.model, synthetic_time=not timed, untold=untold, **place)
+        self.begin(name, synthetic_time=not timed, untold=untold, **place)
 
     def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))

@@ -179,7 +179,6 @@ class AiderReader(TranscriptReader):
         # Whether the model is to answer, or has, and the program may still work on that.
         self._stage: Literal["rests", "answers", "counted"] = "rests"
         self._idle = True  # Nothing has happened since the start: to have been left is not much.
-        self._model = ""
         self._begun: dict[str, int] = {}
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
@@ -275,13 +274,13 @@ class AiderReader(TranscriptReader):
         self._stage, self._refused, self._idle = "rests", False, True
         name = started_at.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
-        self.begin(name if again == 1 else f"{name}-{again}", synthetic_time=True)
+        self.begin(name if again == 1 else f"{name}-{again}", synthetic_time=True, model="")
 
     def _program(self, line: str) -> None:
         """Read a line that the program printed."""
         model, folder = MODEL.match(line), FOLDER.match(line)
         if model:
-            self._model = model[1]
+            self.model = model[1]
         elif folder:
             self.calls.project = folder[1]
         elif line.startswith(RETRIES):
@@ -359,7 +358,6 @@ class AiderReader(TranscriptReader):
             at=at,
             where=where,
             message=f"byte-{where.offset}",
-            model=self._model,
             said_at=gathered.where if gathered else None,
             **facts,
         )

@@ -58,7 +58,6 @@ class AntigravityReader(TranscriptReader):
 
     def setup(self) -> None:
         self._waiting: list[tuple[str, str]] = []
-        self._model = ""
 
     def read(self, value: Any) -> None:
         """Add the events of one step."""
@@ -69,9 +68,9 @@ class AntigravityReader(TranscriptReader):
         self.moment(step.get("created_at"))
         content = text(step.get("content"))
         if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
-            self._model = chosen[1].strip()
+            self.model = chosen[1].strip()
         if not self.begun:
-            self.begin(antigravity_conversation(Path(self.here().file)), model=self._model)
+            self.begin(antigravity_conversation(Path(self.here().file)))
         if kind == "USER_INPUT":
             request = _REQUEST.search(content)
             self.add(self.prompt(request[1] if request else content))
@@ -86,7 +85,7 @@ class AntigravityReader(TranscriptReader):
 
     def _answer(self, step: dict[str, Any]) -> None:
         message = f"line-{self._line}"
-        self.add(self.turn(text(step.get("content")), message=message, model=self._model))
+        self.add(self.turn(text(step.get("content")), message=message))
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), self.now, self.agent, self.here())

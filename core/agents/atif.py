@@ -57,7 +57,7 @@ class AtifReader(TranscriptReader):
         metrics = [table(step.get("metrics")) for step in steps]
         name = text(document.get("session_id")) or text(document.get("trajectory_id"))
         began = seconds(extra.get("started"))
-        facts: dict[str, Any] = {"project": extra.get("cwd"), "branch": extra.get("branch"), "model": self.model}
+        project, branch = extra.get("cwd"), extra.get("branch")
         version = f"{text(agent.get('name'))} {text(agent.get('version'))}".strip()
         untold = left_untold(
             cost="cost" not in self.untold,
@@ -65,7 +65,9 @@ class AtifReader(TranscriptReader):
             tokens=any(metrics) or document.get("final_metrics"),
             model=self.model or any(text(step.get("model_name")) for step in steps),
         )
-        self.begin(name, at=began, version=version, synthetic_time=not times, untold=untold, **facts)
+        self.begin(
+            name, at=began, version=version, synthetic_time=not times, untold=untold, project=project, branch=branch
+        )
         self._embed(document, base)
         self._steps(document)
         self.enter()

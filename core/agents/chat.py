@@ -39,7 +39,6 @@ class ChatReader(TranscriptReader):
 
     def setup(self) -> None:
         self._waiting: dict[str, str] = {}
-        self._model = ""
         self._timed = False
         self._number = 0
 
@@ -71,10 +70,10 @@ class ChatReader(TranscriptReader):
         own = [at for message in messages if (at := _time(table(message))) is not None]
         known_times = own or [at for at in times if at is not None]
         self._timed = bool(known_times)
-        self._model = text(run.get("model"))
+        self.model = text(run.get("model"))
         self.now = known_times[0] if known_times else 0.0
-        untold = _untold(messages, self._model, timed=self._timed)
-        self.begin(name, model=self._model, project=run.get("cwd"), synthetic_time=not known_times, untold=untold)
+        untold = _untold(messages, self.model, timed=self._timed)
+        self.begin(name, project=run.get("cwd"), synthetic_time=not known_times, untold=untold)
         turns = iter(times)
         for place, message in enumerate(messages):
             if not isinstance(message, dict):
@@ -109,8 +108,8 @@ class ChatReader(TranscriptReader):
         self._waiting.clear()
         usage = table(message.get("usage"))
         tokens, cost, name = chat_tokens(usage), amount(usage.get("cost")), text(message.get("id"))
-        model = text(message.get("model")) or self._model
-        self.add(self.turn(words(message.get("content")), tokens=tokens, message=name, model=model, cost=cost))
+        said, model = words(message.get("content")), message.get("model")
+        self.add(self.turn(said, tokens=tokens, message=name, model=model, cost=cost))
         for call in self.objects(message.get("tool_calls"), "tool_calls"):
             function = self.table(call.get("function"), "function") or call
             self._begin(text(call.get("id")), text(function.get("name")), function.get("arguments"))

@@ -262,12 +262,7 @@ UI = "ui_messages.json"
 HISTORY = "history_item.json"
 _ASKED = re.compile(r"<(task|feedback|user_message|user_input)(?: [^<>]{0,200})?>\s*(.*?)\s*</\1>", re.DOTALL)
 _INJECTED = (
-    "<environment_details>",
-    "[SYSTEM]",
-    "[ERROR]",
-    "[TASK RESUMPTION]",
-    "# TODO LIST",
-    "<explicit_instructions",
+    *("<environment_details>", "[SYSTEM]", "[ERROR]", "[TASK RESUMPTION]", "# TODO LIST", "<explicit_instructions"),
 )
 _FOLDER = re.compile(r"(?:Current Working|Working|Current Workspace) Directory:? ?\(?([^\n)]{1,400})")
 

@@ -68,7 +68,6 @@ class CopilotReader(TranscriptReader):
     def setup(self) -> None:
         self._agents: dict[str, str] = {}
         self._callers: dict[str, str] = {}
-        self._model = ""
         self._output: dict[str, int] = {}
         self._reports: dict[str, tuple[_Entry, Where, int]] = {}
 
@@ -107,14 +106,14 @@ class CopilotReader(TranscriptReader):
 
     def _read_begin(self, entry: _Entry) -> None:
         context = table(entry.data.get("context"))
-        self._model = text(entry.data.get("selectedModel")) or self._model
+        self.model = text(entry.data.get("selectedModel")) or self.model
         if self.begun:
             return
         project, branch, version = context.get("cwd"), context.get("branch"), entry.data.get("copilotVersion")
-        self.begin(entry.data.get("sessionId"), project=project, branch=branch, version=version, model=self._model)
+        self.begin(entry.data.get("sessionId"), project=project, branch=branch, version=version)
 
     def _read_model(self, entry: _Entry) -> None:
-        self._model = text(entry.data.get("newModel")) or self._model
+        self.model = text(entry.data.get("newModel")) or self.model
 
     def _read_prompt(self, entry: _Entry) -> None:
         prompt_text = text(entry.data.get("content")) or attached_to(items(entry.data.get("attachments")))
@@ -130,7 +129,7 @@ class CopilotReader(TranscriptReader):
             answer_text,
             tokens=TokenCounts(output_tokens=whole_number(entry.data.get("outputTokens"))),
             message=text(entry.data.get("messageId")),
-            model=text(entry.data.get("model")) or self._model,
+            model=entry.data.get("model"),
             agent=self._agent(entry),
             stop=CALLING if requests else ENDED if answer_text.strip() and requests == [] else "",
         )

@@ -173,7 +173,6 @@ class CrushReader(TranscriptReader):
         self._children: dict[str, str] = {}
         self._summaries: dict[str, float] = {}
         self._spent: dict[str, tuple[float, int]] = {}
-        self._model = ""
         self._writing: dict[str, tuple[dict[str, Any], Where]] = {}
 
     def finish(self) -> list[Event]:
@@ -226,7 +225,7 @@ class CrushReader(TranscriptReader):
             self._writing.clear()
             self._open.clear()
         self.now = self.time_of(row.get("created_at"))
-        self.begin(name, project=project_of(Path(self.here().file)))
+        self.begin(name, project=project_of(Path(self.here().file)), model="")
 
     def _agent(self, session: str) -> str:
         """Return the agent of a session; the first act of a child announces it."""
@@ -234,7 +233,7 @@ class CrushReader(TranscriptReader):
         parent = text(row.get("parent_session_id"))
         if parent not in self._sessions:
             if not self.begun:
-                self.begin(session)
+                self.begin(session, model="")
             return self.agent
         if session not in self._announced:
             self._announced.add(session)
@@ -275,10 +274,10 @@ class CrushReader(TranscriptReader):
     ) -> None:
         name, session = text(row.get("id")), text(row.get("session_id"))
         stop = text(finished.get("reason"))
-        self._model = text(row.get("model")) or self._model
-        turn = self.turn(_texts(parts), message=name, model=self._model, stop=stop, agent=agent)
+        self.model = text(row.get("model")) or self.model
+        turn = self.turn(_texts(parts), message=name, stop=stop, agent=agent)
         context = self._spent.get(session, (0.0, 0))[1]
-        is_priced = self._priced(session) or self.kit.models.free(self._model)
+        is_priced = self._priced(session) or self.kit.models.free(self.model)
         self.add(structs.replace(turn, context_tokens=context, cost=0.0 if is_priced else None))
         self._summaries[name] = self.now
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
@@ -326,7 +325,7 @@ class CrushReader(TranscriptReader):
             return
         self._spent[name] = (cost or 0.0, context)
         at, name = max(self.now, self.time_of(row.get("updated_at"))), f"spent/{name}/{cost}/{context}"
-        turn = self.turn("", at=at, message=name, model=self._model, stop="total")
+        turn = self.turn("", at=at, message=name, stop="total")
         self.add(self.with_context(turn, context, cost=None if cost is None else max(0.0, cost - before[0])))
 
     def _compacted(self, message: str, session: str) -> None:

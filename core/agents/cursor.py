@@ -53,7 +53,7 @@ class CursorReader(TranscriptReader):
                 self.add(self.prompt("\n".join(queries) if queries else prompt_text))
             return
         name = f"line-{self._line}"
-        self.add(self.turn(speech([line], agent=True), message=name, model=""))
+        self.add(self.turn(speech([line], agent=True), message=name))
         for place, part in enumerate(items(content)):
             call = table(part)
             if text(call.get("type")) not in _CALLS:

@@ -93,7 +93,7 @@ class DroidReader(LateReader):
             self.add(self.prompt(content_text))
 
     def _answer(self, name: str, message: dict[str, Any]) -> None:
-        self.answer(speech([message], agent=True), message=name, model="")
+        self.answer(speech([message], agent=True), message=name)
         content = message.get("content")
         self.part_calls([] if isinstance(content, str) else self.objects(content, "content"), "tool_use", "input")
 

@@ -136,7 +136,7 @@ class GeminiReader(TranscriptReader):
         turn = self.turn(
             answer_text,
             message=name,
-            model=text(message.get("model")),
+            model=message.get("model"),
             tokens=_tokens(tokens, "input", "tool", "output", "thoughts", "cached"),
             stop=CALLING if message.get("toolCalls") else "" if answer_text.strip() else WORDLESS,
         )

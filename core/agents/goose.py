@@ -109,7 +109,6 @@ class GooseReader(TranscriptReader):
     def setup(self) -> None:
         self._read_keys: set[tuple[Any, ...]] = set()
         self._spent: dict[str, tuple[int, int, int]] = {}
-        self._model = ""
         self._priced = False
         self._aside = False
 
@@ -136,9 +135,9 @@ class GooseReader(TranscriptReader):
 
     def _session(self, row: dict[str, Any]) -> None:
         name = text(row.get("id"))
-        self._model = text(table(row.get("model_config")).get("model_name")) or self._model
+        self.model = text(table(row.get("model_config")).get("model_name")) or self.model
         counted = whole_number(row.get("accumulated_input_tokens"))
-        self._priced = counted > 0 and self.kit.models.cost(self._model, 1, 1, 0, 0) is not None
+        self._priced = counted > 0 and self.kit.models.cost(self.model, 1, 1, 0, 0) is not None
         if self.begun and name == self.session:
             return
         if self.begun:
@@ -146,7 +145,7 @@ class GooseReader(TranscriptReader):
             self.calls = Calls(self.kit, self.name)
             self._read_keys.clear()
         self.now = self.time_of(row.get("created_at"))
-        self.begin(name, project=row.get("working_dir"), model=self._model)
+        self.begin(name, project=row.get("working_dir"))
 
     def _message(self, row: dict[str, Any], created: Any) -> None:
         at = self.moment(created)
@@ -166,7 +165,7 @@ class GooseReader(TranscriptReader):
         self._read_keys.add(key)
         if row.get("role") == "assistant":
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
-            turn = self.turn(message_text, message=f"turn/{name}", model=self._model)
+            turn = self.turn(message_text, message=f"turn/{name}")
             context = self._spent.get(self.session, (0, 0, 0))[2]
             self.add(structs.replace(turn, context_tokens=context, cost=0.0 if self._priced else None))
         elif row.get("role") == "user":
@@ -205,9 +204,9 @@ class GooseReader(TranscriptReader):
             return
         self._spent[name] = totals
         tokens = TokenCounts(max(0, sent - before[0]), max(0, written - before[1]))
-        cost = self.kit.models.cost(self._model, *tokens, several=True)
+        cost = self.kit.models.cost(self.model, *tokens, several=True)
         name = f"spent/{name}/{sent}/{written}/{context}"
-        turn = self.turn("", tokens=tokens, message=name, model=self._model, cost=cost, stop="total")
+        turn = self.turn("", tokens=tokens, message=name, cost=cost, stop="total")
         self.add(self.with_context(turn, context))
 
 

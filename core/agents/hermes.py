@@ -56,7 +56,7 @@ class HermesReader(TranscriptReader):
     def _document(self, row: dict[str, Any]) -> None:
         self.moment(row.get("session_start"), row.get("started_at"))
         self.model = text(row.get("model"))
-        self.begin(row.get("session_id"), model=self.model)
+        self.begin(row.get("session_id"))
         for place, message in self.placed(row["messages"], "messages"):
             self.enter(f"/messages/{place}")
             self._message(message, f"message-{place}")
@@ -69,14 +69,14 @@ class HermesReader(TranscriptReader):
         self.add(*self.close_all())
         self.now = seconds(row.get("started_at")) or self.now
         branch, parent = row.get("git_branch"), row.get("parent_session_id")
-        self.begin(name, project=row.get("cwd"), branch=branch, model=self.model, parent=parent)
+        self.begin(name, project=row.get("cwd"), branch=branch, parent=parent)
 
     def _message(self, row: dict[str, Any], place: str) -> None:
         stamp = row.get("timestamp")
         if not self.begun:
             self.moment(stamp)
             self.model = text(row.get("_model"))
-            self.begin("", project=row.get("_cwd"), model=self.model)
+            self.begin("", project=row.get("_cwd"))
         elif stamp is not None:
             self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"

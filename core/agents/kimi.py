@@ -219,7 +219,6 @@ class KimiReader(LateReader):
 
     def setup(self) -> None:
         self._project = ""
-        self._model = ""
         self._role = ""
         self._spent: Counter[tuple[int, ...]] = Counter()
         self._refused: set[str] = set()
@@ -243,7 +242,7 @@ class KimiReader(LateReader):
             return
         self._open(None)
         if kind == "llm.request":
-            self._model = text(record.get("model")) or self._model
+            self.model = text(record.get("model")) or self.model
         elif kind.partition(".")[0] not in _MODES:
             self.check_kind(kind)
         match kind:
@@ -280,7 +279,7 @@ class KimiReader(LateReader):
             self._opening = (self.now, self.here())
         disclosed = table(record.get("environmentDisclosure")).get("cwd")
         self._project = text(record.get("cwd")) or text(disclosed) or self._project
-        self._model = text(record.get("modelAlias")) or self._model
+        self.model = text(record.get("modelAlias")) or self.model
         self._role = text(record.get("profileName")) or self._role
 
     def _open(self, first: float | None) -> None:
@@ -291,7 +290,7 @@ class KimiReader(LateReader):
         self._opening = None
         if self.agent == MAIN:
             name = session_of(where.file, self.session)
-            self.begin(name, at=at, where=where, project=self._project, model=self._model)
+            self.begin(name, at=at, where=where, project=self._project)
         else:
             self.begun = True
             self.calls.project = self._project
@@ -371,7 +370,7 @@ class KimiReader(LateReader):
             return
         answer_text, said_at = self._said
         self._said = "", None
-        name, model = name or f"usage-{self._line}", self._model or model
+        name, model = name or f"usage-{self._line}", self.model or model
         self.add(self.turn(answer_text, tokens=tokens, message=name, model=model, stop=stop, said_at=said_at))
 
     def _compacted(self, kind: str, record: dict[str, Any]) -> None:

@@ -69,7 +69,7 @@ class KiroReader(TranscriptReader):
         self.model = text(model.get("model_id"))
         self.now = self.now or seconds(facts.get("created_at")) or 0.0
         project, parent, synthetic = facts.get("cwd"), facts.get("parent_session_id"), not self.now
-        self.begin(facts.get("session_id"), project=project, model=self.model, parent=parent, synthetic_time=synthetic)
+        self.begin(facts.get("session_id"), project=project, parent=parent, synthetic_time=synthetic)
 
     def _answer(self, name: str, content: Any) -> None:
         parts = self.objects(content, "content")
@@ -106,7 +106,7 @@ class KiroReader(TranscriptReader):
             self._read = 0
             project = project or text(record.get("workspacePath"))
             untold = left_untold(times=began, tokens=False, cost=False, model=self.model)
-            self.begin(name, project=project, model=self.model, synthetic_time=began is None, untold=untold)
+            self.begin(name, project=project, synthetic_time=began is None, untold=untold)
         already, self._read = self._read, max(self._read, len(turns))
         for place, turn in turns[already:]:
             self.enter(place)

@@ -57,7 +57,7 @@ class VibeReader(TranscriptReader):
         name = Path(self._file).parent.name if Path(self._file).name == MESSAGES else ""
         project = table(facts.get("environment")).get("working_directory")
         branch, parent = facts.get("git_branch"), facts.get("parent_session_id")
-        self.begin(name, project=project, branch=branch, parent=parent, model=self.model, synthetic_time=True)
+        self.begin(name, project=project, branch=branch, parent=parent, synthetic_time=True)
 
     def _answer(self, message: dict[str, Any], answer_text: str) -> None:
         calls = self.objects(message.get("tool_calls"), "tool_calls")

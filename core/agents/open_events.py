@@ -185,7 +185,7 @@ class OpenEventsReader(TranscriptReader):
             "",
             tokens=counts if counts.input_tokens else counts._replace(input_tokens=whole_number(tokens)),
             message=f"turn-{self._number}",
-            model=text(line.get("model")),
+            model=line.get("model"),
             window=whole_number(line.get("context_window")),
             agent=agent,
         )

@@ -454,7 +454,7 @@ class OpenCodeReader(TranscriptReader):
             "".join(word for word, _ in words.values()),
             tokens=TokenCounts(sent, answered + thinking, read, written),
             message=name,
-            model=text(message.get("modelID")),
+            model=message.get("modelID"),
             cost=amount(part.get("cost")),
             stop=text(part.get("reason")),
             agent=agent,

@@ -258,6 +258,7 @@ class TranscriptReader(AgentReader):
 
     def begin(self, session: Any, *, at: float | None = None, where: Where | None = None, **facts: Any) -> None:
         """Add the beginning of an agent's log; names in its `facts` that are not texts are left out."""
+        facts = {"model": self.model, **facts}
         facts |= {name: text(facts[name]) for name in _NAMES if name in facts}
         self.begun = True
         self.session = text(session) or self.session
@@ -278,10 +279,13 @@ class TranscriptReader(AgentReader):
         """Return the event of a person who says something, or stops the agent."""
         return Prompt(**self._known(**known), characters=len(words), call=fingerprint(words), interrupt=interrupt)
 
-    def turn(self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, **facts: Any) -> Turn:
+    def turn(
+        self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, model: Any = "", **facts: Any
+    ) -> Turn:
         """Return the turn of an answer; `facts` are its cost, end and where its words are."""
-        facts = {"model": self.model, "agent": self.agent, "where": self._place, **tokens._asdict(), **facts}
-        return self.kit.models.turn(self.now if at is None else at, said=said, **facts)
+        facts = {"agent": self.agent, "where": self._place, **tokens._asdict(), **facts}
+        model, at = text(model) or self.model, self.now if at is None else at
+        return self.kit.models.turn(at, model=model, said=said, **facts)
 
     def with_context(self, turn: Turn, context: int, **facts: Any) -> Turn:
         """Return a turn with a context that its log counts, and the window for it."""

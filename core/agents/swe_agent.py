@@ -38,9 +38,6 @@ class SweAgentReader(RunReader):
     untold = ("times",)
     gaps = "outcomes judged by the text of a result; tokens and cost per run; often no model"
 
-    def setup(self) -> None:
-        self._model = ""
-
     def read(self, value: Any) -> None:
         """Add the events of the whole document."""
         document = self.table(value, "document")
@@ -49,13 +46,13 @@ class SweAgentReader(RunReader):
         states = [_state(step) for _, step in steps]
         info = self.table(document.get("info"), "info")
         folder = next((path for state in states if (path := text(state.get("working_dir")))), "")
-        self._model = _model(document.get("replay_config"))
+        self.model = _model(document.get("replay_config"))
         stats = table(info.get("model_stats"))
-        self._spent = self.total(self._model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
+        self._spent = self.total(self.model, _cost(stats), token_counts(stats, "tokens_sent", "tokens_received"))
         counted = amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received"))
-        untold = left_untold(times=False, tokens=counted, model=self._model, cost=_cost(stats))
+        untold = left_untold(times=False, tokens=counted, model=self.model, cost=_cost(stats))
         name = document.get("instance_id")
-        self.begin(name, project=folder, model=self._model, synthetic_time=True, untold=untold)
+        self.begin(name, project=folder, synthetic_time=True, untold=untold)
         self._add_task(history)
         if steps:
             opened = ""
@@ -98,7 +95,7 @@ class SweAgentReader(RunReader):
         tool, arguments = called(action, "" if opened == "n/a" else opened)
         answer_text = words(step.get("thought")) or words(step.get("content"))
         cost = 0.0 if self._spent is not None and self._spent.cost is not None else None
-        self.add(self.turn(answer_text, message=f"turn-{place}", model=self._model, cost=cost))
+        self.add(self.turn(answer_text, message=f"turn-{place}", cost=cost))
         result = Result(running=True) if observed is None else step_result(tool, action, observed)
         name = tool if tool in _OWN else "bash"
         use = self.whole_call(f"step-{place}", name, arguments, result._replace(duration=lasted))
@@ -221,13 +218,13 @@ class MiniSweAgentReader(RunReader):
         times = [_message_time(message) for _, message in messages]
         known_times = [at for at in times if at is not None]
         self.now = known_times[0] if known_times else 0.0
-        model = text(table(config.get("model")).get("model_name"))
+        self.model = text(table(config.get("model")).get("model_name"))
         project, version = table(config.get("environment")).get("cwd"), info.get("mini_version")
         name, synthetic = document.get("instance_id"), not known_times
-        self.begin(name, project=project, model=model, version=version, synthetic_time=synthetic)
+        self.begin(name, project=project, version=version, synthetic_time=synthetic)
         told_of_answers = sum(_message_cost(message) or 0.0 for _, message in messages)
         all_of_it = amount(table(info.get("model_stats")).get("instance_cost"))
-        self._spent = self.total(model, rest) if (rest := beyond(all_of_it, told_of_answers)) else None
+        self._spent = self.total(self.model, rest) if (rest := beyond(all_of_it, told_of_answers)) else None
         answered = False
         for (place, message), at in zip(messages, times, strict=True):
             self.enter(f"/messages/{place}")
@@ -235,7 +232,7 @@ class MiniSweAgentReader(RunReader):
             if role == "assistant":
                 answered = True
                 self.advance(at, timed=bool(known_times))
-                self._answer(place, message, model)
+                self._answer(place, message)
             elif role in ("user", "tool", "exit") and answered:
                 self.advance(at, timed=True)
                 last = place == messages[-1][0]
@@ -245,7 +242,7 @@ class MiniSweAgentReader(RunReader):
         self.enter()
         self.end_run(info.get("exit_status"))
 
-    def _answer(self, place: int, message: dict[str, Any], model: str) -> None:
+    def _answer(self, place: int, message: dict[str, Any]) -> None:
         self.add(*self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
@@ -254,9 +251,8 @@ class MiniSweAgentReader(RunReader):
         if cost is None and self._spent is not None:
             cost = 0.0
         response = table(extra.get("response"))
-        name, model = text(response.get("id")) or f"turn-{place}", text(response.get("model")) or model
-        tokens = chat_tokens(table(response.get("usage")))
-        self.add(self.turn(answer_text, tokens=tokens, message=name, model=model, cost=cost))
+        name, tokens = text(response.get("id")) or f"turn-{place}", chat_tokens(table(response.get("usage")))
+        self.add(self.turn(answer_text, tokens=tokens, message=name, model=response.get("model"), cost=cost))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):

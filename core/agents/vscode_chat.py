@@ -133,7 +133,7 @@ class VsCodeChatReader(TranscriptReader):
         self.answer(
             "\n".join(filter(None, texts)),
             message=name,
-            model=text(metadata.get("resolvedModel")) or self.model,
+            model=metadata.get("resolvedModel"),
             tokens=token_counts(metadata, "promptTokens", "outputTokens"),
             stop="error" if failed else "end_turn",
         )

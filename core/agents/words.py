@@ -34,16 +34,7 @@ _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call",
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "user_input", "last_agent_message", "thought")
 _INSIDE = (
-    "message",
-    "payload",
-    "data",
-    "args",
-    "llm_message",
-    "attachment",
-    "item",
-    "event",
-    "part",
-    "params",
+    *("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part", "params"),
     "update",
 )
 # Arguments of an action that contain the agent's words, if not the usual ones.

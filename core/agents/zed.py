@@ -50,7 +50,7 @@ class ZedReader(TranscriptReader):
             self._spent = NO_TOKENS
             trees = items(table(thread.get("initial_project_snapshot")).get("worktree_snapshots"))
             folder = _folder(row) or next((text(table(one).get("worktree_path")) for one in trees), "")
-            self.begin(name, project=folder, model=self.model, parent=row.get("parent_id"), synthetic_time=True)
+            self.begin(name, project=folder, parent=row.get("parent_id"), synthetic_time=True)
         for place, message in enumerate(self.items(thread.get("messages"), "messages")):
             key = f"{name}/{place}"
             if key not in self._read_ids:
