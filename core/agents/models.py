@@ -181,16 +181,6 @@ class Models:
         """Load our table, with the person's own on top."""
         return cls(_merged(extra), settings)
 
-    def update(self, *extra: Path) -> str:
-        """Read the tables again; if one is broken, keep the old ones and return what is wrong."""
-        try:
-            table = _merged(extra)
-        except SettingsError as error:
-            return str(error)
-        self._table = table
-        self._found = {}
-        return ""
-
     def __len__(self) -> int:
         return len(self._table.rows)
 

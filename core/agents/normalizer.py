@@ -17,7 +17,6 @@ from core.agents.shell import Purposes, Shell, ShellWrite, read_patch
 from core.agents.shell_script import split
 from core.agents.tables import Lists, Tables, Tools, read_tables
 from core.engine.values import blanked, fingerprint
-from core.errors import SettingsError
 from core.events import Action, Purpose
 from core.logs.format import Agent, Diagnostics, Kit
 
@@ -198,22 +197,6 @@ class Normalizer:
     """Sorts calls by tables of tool names."""
 
     def __init__(self, tables: Tables) -> None:
-        self._take(tables)
-
-    @classmethod
-    def load(cls, *extra: Path) -> Normalizer:
-        """Load our tables, with the person's own on top."""
-        return cls(read_tables(*extra))
-
-    def update(self, *extra: Path) -> str:
-        """Read the tables again; if one is broken, keep the old ones and return what is wrong."""
-        try:
-            self._take(read_tables(*extra))
-        except SettingsError as error:
-            return str(error)
-        return ""
-
-    def _take(self, tables: Tables) -> None:
         self._tools = tables.tools
         self._lists = tables.lists
         judges = _our_judges() if tables is read_tables() else _judges(tables)
@@ -221,6 +204,11 @@ class Normalizer:
         self._memory_files = tuple(tables.lists["memory"]["files"])
         self._memory_folders = tuple(f"/{folder}/" for folder in tables.lists["memory"]["folders"])
         self.outcomes = tables.lists["outcomes"]
+
+    @classmethod
+    def load(cls, *extra: Path) -> Normalizer:
+        """Load our tables, with the person's own on top."""
+        return cls(read_tables(*extra))
 
     def sort(self, framework: str, tool: str, arguments: Any) -> Sorted:
         """Sort one call; arguments may be a value, or JSON that was not decoded yet."""

@@ -11,28 +11,13 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import structs
 
+from core import events
 from core.agents.calls import Calls, Result, said_event, split_advice
 from core.agents.models import Usage
 from core.agents.normalizer import AgentKit
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, code, decode, items, table, text, whole_number, words
 from core.engine.values import fingerprint
-from core.events import (
-    MAIN,
-    MATTERS,
-    Advice,
-    AgentEnd,
-    AgentStart,
-    Compaction,
-    Event,
-    Matter,
-    Prompt,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    Turn,
-    Where,
-)
 from core.logs.database import MAGIC, reading, tables
 from core.logs.format import Reader, Sample
 from core.logs.lines import glued_objects, seconds
@@ -46,7 +31,7 @@ NO_TIME = "no time"
 FAR_OFF = "a time that is years off"
 _EARLIEST = 631_152_000.0  # The year 1990: only clocks that were never set are before it.
 _LATEST = 32_503_680_000.0  # The year 3000.
-_NOWHERE = Where("")
+_NOWHERE = events.Where("")
 _NAMES = ("project", "branch", "version", "model", "parent")  # Facts of a session that are texts.
 _LONGEST_KIND = 60  # Characters of a record's kind that are counted.
 
@@ -108,7 +93,7 @@ class TranscriptReader(AgentReader):
     # Whether such a log also contains starts after which nothing happened; they are not sessions.
     idle_starts: ClassVar[bool] = False
 
-    def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
+    def __init__(self, kit: AgentKit, *, agent: str = events.MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
         self.file_name = session  # The name of sessions that the log does not name.
         self.model = ""
@@ -118,7 +103,7 @@ class TranscriptReader(AgentReader):
         self.now = 0.0  # The last time in the log.
         self.clock = LogClock()
         self.begun = False
-        self.out: list[Event] = []  # The events of this record so far.
+        self.out: list[events.Event] = []  # The events of this record so far.
         self._record = self._place = _NOWHERE  # The places of the record and of the entry in it that is read.
         self._line = 0
         self.setup()
@@ -126,7 +111,7 @@ class TranscriptReader(AgentReader):
     def setup(self) -> None:
         """Set up the state that is particular to one agent's reader."""
 
-    def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
+    def feed(self, record: bytes, where: events.Where, line: int) -> list[events.Event]:
         """Return the events that this record completes."""
         self._record, self._place, self._line = where, where, line
         value = decode(record)
@@ -145,29 +130,29 @@ class TranscriptReader(AgentReader):
     def read(self, value: Any) -> None:
         """Add the events of one object or list."""
 
-    def add(self, *events: Event | None) -> None:
+    def add(self, *new: events.Event | None) -> None:
         """Add events of this record, as far as there are any."""
-        for event in events:
+        for event in new:
             if event is not None:
                 self.out.append(event)
 
-    def joined(self, use: ToolUse) -> None:
+    def joined(self, use: events.ToolUse) -> None:
         """Add a tool use whose result came before its call."""
         self.add(use)
 
-    def finish(self) -> list[Event]:
+    def finish(self) -> list[events.Event]:
         """Return the open answer and the calls that never got a result."""
         return [*self.own_pending(), *self.usage.finish(), *self.calls.finish()]
 
-    def pending_events(self) -> list[Event]:
+    def pending_events(self) -> list[events.Event]:
         """Return the open answer and the calls without a result so far."""
         return [*self.own_pending(), *self.usage.finish(), *self.calls.unanswered()]
 
-    def own_pending(self) -> Iterable[Event]:
+    def own_pending(self) -> Iterable[events.Event]:
         """Return events that one agent's reader holds back until more is logged."""
         return ()
 
-    def close_all(self) -> list[Event]:
+    def close_all(self) -> list[events.Event]:
         """Close the open answer and give up the open calls in the middle of a log, and return them."""
         return [*self.usage.close_all(), *self.calls.give_up()]
 
@@ -244,19 +229,19 @@ class TranscriptReader(AgentReader):
         at = seconds(value)
         return self.now if at is None else at
 
-    def enter(self, entry: str = "") -> Where:
+    def enter(self, entry: str = "") -> events.Where:
         """Go to an entry of this record, named by a JSON pointer, and return its place; without one to the record."""
         record = self._record
-        place = Where(record.file, record.offset, record.length, f"{record.entry}{entry}") if entry else record
+        place = events.Where(record.file, record.offset, record.length, f"{record.entry}{entry}") if entry else record
         self._place = place
         return place
 
-    def here(self, entry: str = "") -> Where:
+    def here(self, entry: str = "") -> events.Where:
         """Return the place of this entry, or of one in it."""
         place = self._place
-        return Where(place.file, place.offset, place.length, f"{place.entry}{entry}") if entry else place
+        return events.Where(place.file, place.offset, place.length, f"{place.entry}{entry}") if entry else place
 
-    def begin(self, session: Any, *, at: float | None = None, where: Where | None = None, **facts: Any) -> None:
+    def begin(self, session: Any, *, at: float | None = None, where: events.Where | None = None, **facts: Any) -> None:
         """Add the beginning of an agent's log; names in its `facts` that are not texts are left out."""
         facts = {"model": self.model, **facts}
         facts |= {name: text(facts[name]) for name in _NAMES if name in facts}
@@ -267,32 +252,34 @@ class TranscriptReader(AgentReader):
             self.calls.project = facts["project"]
         if self.clock.made_up or facts.get("synthetic_time"):
             left = {*facts.get("untold", self.untold), "times"}
-            facts |= {"synthetic_time": True, "untold": tuple(one for one in MATTERS if one in left)}
+            facts |= {"synthetic_time": True, "untold": tuple(one for one in events.MATTERS if one in left)}
         facts = {"untold": self.untold, **facts}
-        self.add(SessionStart(**self._known(at, "", where), session=self.session, tool=self.name, **facts))
+        self.add(events.SessionStart(**self._known(at, "", where), session=self.session, tool=self.name, **facts))
 
-    def _known(self, at: float | None = None, agent: str = "", where: Where | None = None) -> dict[str, Any]:
+    def _known(self, at: float | None = None, agent: str = "", where: events.Where | None = None) -> dict[str, Any]:
         """Return what all events have: by default the time and the place of this entry, and this reader's agent."""
         return {"at": self.now if at is None else at, "agent": agent or self.agent, "where": where or self._place}
 
-    def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> Prompt:
+    def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> events.Prompt:
         """Return the event of a person who says something, or stops the agent."""
-        return Prompt(**self._known(**known), characters=len(words), call=fingerprint(words), interrupt=interrupt)
+        return events.Prompt(
+            **self._known(**known), characters=len(words), call=fingerprint(words), interrupt=interrupt
+        )
 
     def turn(
         self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, model: Any = "", **facts: Any
-    ) -> Turn:
+    ) -> events.Turn:
         """Return the turn of an answer; `facts` are its cost, end and where its words are."""
         facts = {"agent": self.agent, "where": self._place, **tokens._asdict(), **facts}
         model, at = text(model) or self.model, self.now if at is None else at
         return self.kit.models.turn(at, model=model, said=said, **facts)
 
-    def with_context(self, turn: Turn, context: int, **facts: Any) -> Turn:
+    def with_context(self, turn: events.Turn, context: int, **facts: Any) -> events.Turn:
         """Return a turn with a context that its log counts, and the window for it."""
         window = self.kit.models.window(turn.model, context)
         return structs.replace(turn, context_tokens=context, context_window=window, **facts)
 
-    def answer(self, said: str, **facts: Any) -> Turn | None:
+    def answer(self, said: str, **facts: Any) -> events.Turn | None:
         """Add the turn of an answer, once per message id, and return it if it is new."""
         turn = self.usage.deduplicate(self.turn(said, **facts))
         self.add(turn)
@@ -300,13 +287,13 @@ class TranscriptReader(AgentReader):
 
     def total(
         self, model: str, cost: float | None, tokens: TokenCounts = NO_TOKENS, message: str = "total"
-    ) -> Turn | None:
+    ) -> events.Turn | None:
         """Return the turn of what was spent as a whole and not logged per answer; None if nothing was."""
         if cost is None and any(tokens):
             cost = self.kit.models.cost(model, *tokens, several=True)
         if cost is None and not any(tokens):
             return None
-        return Turn(**self._known(), id=message, model=model, cost=cost, stop="total", **tokens._asdict())
+        return events.Turn(**self._known(), id=message, model=model, cost=cost, stop="total", **tokens._asdict())
 
     def call(self, name: str, tool: str, arguments: Any, *, at: float | None = None, agent: str = "") -> bool:
         """Open a call and return whether it is new; arguments that are JSON in a text are decoded."""
@@ -338,7 +325,7 @@ class TranscriptReader(AgentReader):
         self.child_started(name, role)
         return True
 
-    def result(self, name: str, result: Result, *, advice: str = "", timed: bool = True) -> ToolUse | None:
+    def result(self, name: str, result: Result, *, advice: str = "", timed: bool = True) -> events.ToolUse | None:
         """Add and return the tool use that a result completes, and add the sentence of ours behind it.
 
         `timed` says whether the log times results.
@@ -349,7 +336,7 @@ class TranscriptReader(AgentReader):
             self.add(use, said_event(advice, self.now, use.agent, self._place) if advice else None)
         return use
 
-    def whole_call(self, name: str, tool: str, arguments: Any, result: Result) -> ToolUse:
+    def whole_call(self, name: str, tool: str, arguments: Any, result: Result) -> events.ToolUse:
         """Return the tool use of a record that contains both the call and its result."""
         if isinstance(arguments, str):
             arguments = arguments.encode("utf-8", "surrogatepass")
@@ -357,7 +344,7 @@ class TranscriptReader(AgentReader):
 
     def end_call(
         self, name: str, tool: str, arguments: Any, result: Result, at: float, *, began: Any = None, agent: str = ""
-    ) -> tuple[ToolUse | None, Advice | None]:
+    ) -> tuple[events.ToolUse | None, events.Advice | None]:
         """Return the tool use of a call that may have been open before, and our sentence at the end of its output."""
         plain, sentence = split_advice(result.text)
         result, agent = result._replace(text=plain), agent or self.agent
@@ -368,27 +355,27 @@ class TranscriptReader(AgentReader):
         advice = said_event(sentence, at, agent, self._place) if sentence and use is not None else None
         return use, advice
 
-    def compaction(self, agent: str = "", *, trigger: str = "", before: Any = 0, after: Any = 0) -> Compaction:
+    def compaction(self, agent: str = "", *, trigger: str = "", before: Any = 0, after: Any = 0) -> events.Compaction:
         """Return the event of a compaction of an agent's context; anything but a number of tokens is unknown."""
         spent, left = whole_number(before), whole_number(after)
-        return Compaction(**self._known(agent=agent), trigger=trigger, tokens_before=spent, tokens_after=left)
+        return events.Compaction(**self._known(agent=agent), trigger=trigger, tokens_before=spent, tokens_after=left)
 
     def child_started(self, child: str, role: str = "", **known: Any) -> None:
         """Add the start of a sub-agent."""
-        self.add(AgentStart(**self._known(**known), child=child, role=role))
+        self.add(events.AgentStart(**self._known(**known), child=child, role=role))
 
     def child_ended(self, child: str, *, well: bool = True, at: float | None = None, **facts: Any) -> None:
         """Add the report of a sub-agent."""
         outcome: Any = "success" if well else "failure"
-        self.add(AgentEnd(**self._known(at), child=child, outcome=outcome, **facts))
+        self.add(events.AgentEnd(**self._known(at), child=child, outcome=outcome, **facts))
 
 
 class RunReader(TranscriptReader):
     """A reader of whole runs, which know what they spent beside the answers."""
 
-    _spent: Turn | None = None  # Until it is added.
+    _spent: events.Turn | None = None  # Until it is added.
 
-    def own_pending(self) -> Iterable[Event]:
+    def own_pending(self) -> Iterable[events.Event]:
         """Return what a run without an end spent."""
         return filter(None, [self._spent])
 
@@ -400,7 +387,7 @@ class RunReader(TranscriptReader):
             self.add(*self.close_all())
             self.add(self._spent)
             self._spent = None
-            self.add(SessionEnd(at=self.now, agent=self.agent, where=self._place, reason=text(status)))
+            self.add(events.SessionEnd(at=self.now, agent=self.agent, where=self._place, reason=text(status)))
 
 
 class LateReader(TranscriptReader):
@@ -411,7 +398,7 @@ class LateReader(TranscriptReader):
 
     _opening: Any = None  # The first record and its place, until the session begins.
 
-    def finish(self) -> list[Event]:
+    def finish(self) -> list[events.Event]:
         """Return the beginning, if it is still open, and what else is."""
         self.out = []
         if self._opening is not None:
@@ -423,12 +410,12 @@ class LateReader(TranscriptReader):
         """Begin the session at the time of its next record, if there is one."""
 
 
-def left_untold(**present: Any) -> tuple[Matter, ...]:
+def left_untold(**present: Any) -> tuple[events.Matter, ...]:
     """Return which of the named matters a log does not contain."""
-    return tuple(matter for matter in MATTERS if not present.get(matter, True))
+    return tuple(matter for matter in events.MATTERS if not present.get(matter, True))
 
 
-def add(event: Event | None, out: list[Event]) -> None:
+def add(event: events.Event | None, out: list[events.Event]) -> None:
     """Add an event if there is one."""
     if event is not None:
         out.append(event)

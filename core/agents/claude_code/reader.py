@@ -10,60 +10,17 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from core.agents.calls import Calls, Result, exit_code, function_result, said_event
-from core.agents.claude_code.lines import (
-    BackgroundTask,
-    Block,
-    ClaudeLine,
-    FunctionAnswer,
-    Message,
-    Queued,
-    ToolDetails,
-    block_text,
-    decode_line,
-    is_goodbye,
-    is_machine_prompt,
-    is_prompt,
-    is_result,
-    matters,
-    our_advice,
-    passes,
-    read_part,
-    result_text,
-    salvage_line,
-    token_count,
-    unknown_kind,
-    user_words,
-)
-from core.agents.claude_code.subagents import (
-    Delegations,
-    Fork,
-    OpenAnswers,
-    is_final,
-    is_helper,
-    is_thought,
-    sub_agent_files,
-)
+from core.agents.claude_code import lines, subagents
 from core.agents.models import GOAL_FAILED, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
 from core.agents.reader import FAR, PARTS, AgentReader, LogClock, add
 from core.agents.values import SeenIds, text
 from core.engine.values import fingerprint
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
+from core.logs import links
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
 from core.logs.lines import FAULTS, decoded, glued_objects, line_spans, seconds
-from core.logs.links import (
-    LONGEST_LABEL,
-    SPOKEN,
-    Envelope,
-    Link,
-    LinkKind,
-    LinkReader,
-    Rank,
-    RecordMessage,
-    as_text,
-    is_true,
-)
 from core.logs.records import Record
 from core.logs.redact.values import one_line
 
@@ -76,14 +33,14 @@ _make = tuple.__new__  # Builds a named tuple without its Python-level construct
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 
 
-def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, ToolDetails | None]:
+def read_result(line: lines.ClaudeLine, block: lines.Block, tool: str) -> tuple[Result, lines.ToolDetails | None]:
     """Return how a call ended, and the details that the line adds."""
-    text = result_text(block)
+    text = lines.result_text(block)
     failed = block.is_error is True
-    if isinstance(block.content, FunctionAnswer):
-        status = "error" if failed else (_as_told(line) or ToolDetails()).status
+    if isinstance(block.content, lines.FunctionAnswer):
+        status = "error" if failed else (_as_told(line) or lines.ToolDetails()).status
         return function_result({"result": decoded(block.content.response_parts)}, status or "success"), None
-    details: ToolDetails | None = None
+    details: lines.ToolDetails | None = None
     empty: bool | None = None
     running = False
     code = exit_code(text) if failed else None
@@ -92,7 +49,7 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
         if details is not None:
             empty, running, code = _judge(tool, details, code)
     elif failed and not text:
-        text = block_text(line.tool_use_result)
+        text = lines.block_text(line.tool_use_result)
     size = None
     if not text and isinstance(block.content, list) and block.content:
         size = sum(len(memoryview(piece.source)) for piece in block.content)
@@ -101,29 +58,29 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     return _make(Result, (text, failed, code, rejected, False, empty, running, None, size)), details
 
 
-def _as_told(line: ClaudeLine) -> ToolDetails | None:
-    details = read_part(line.tool_use_result, ToolDetails)
-    return details if isinstance(details, ToolDetails) else None
+def _as_told(line: lines.ClaudeLine) -> lines.ToolDetails | None:
+    details = lines.read_part(line.tool_use_result, lines.ToolDetails)
+    return details if isinstance(details, lines.ToolDetails) else None
 
 
-def _reported(text: str) -> ToolDetails | None:
+def _reported(text: str) -> lines.ToolDetails | None:
     """Return the facts in a sub-agent's report; the log of one that started another has no others."""
     match = _REPORT.search(text[-600:])
     if match is None:
         return None
     tokens, uses, lasted = map(int, match.groups()[1:])
-    return ToolDetails(match[1], total_tokens=tokens, total_tool_use_count=uses, total_duration_ms=lasted)
+    return lines.ToolDetails(match[1], total_tokens=tokens, total_tool_use_count=uses, total_duration_ms=lasted)
 
 
-def _judge(tool: str, details: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
+def _judge(tool: str, details: lines.ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
     """Whether it found nothing, whether it still runs, and its exit code."""
     if tool == "Grep" or tool == "Glob":
         if details.mode == "count" and details.num_matches is not None:
             return details.num_matches == 0, False, code
         if details.num_files is not None and details.mode != "content":
             return details.num_files == 0, False, code
-    task = read_part(details.task, BackgroundTask)
-    if isinstance(task, BackgroundTask):
+    task = lines.read_part(details.task, lines.BackgroundTask)
+    if isinstance(task, lines.BackgroundTask):
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
 
@@ -132,25 +89,25 @@ _named_parents = re.compile(rb'"(?:logicalP|p)arentUuid"\s*:\s*"([^"]*)"').finda
 _HEAD = 500  # Bytes at the beginning of a line that name its kind and its parent.
 
 
-class ClaudeCodeLinks(LinkReader):
+class ClaudeCodeLinks(links.LinkReader):
     """Lines name their parents; a compaction its logical one; bookkeeping has no id."""
 
-    def follow(self, envelope: Envelope, record: Record) -> Link:
+    def follow(self, envelope: links.Envelope, record: Record) -> links.Link:
         """The link of one line."""
-        name = as_text(envelope.uuid)
+        name = links.as_text(envelope.uuid)
         if not name:
-            link = self.aside(record, "label" if as_text(envelope.leaf_uuid) else "entry")
-            words = as_text(envelope.summary, LONGEST_LABEL * 8)
+            link = self.aside(record, "label" if links.as_text(envelope.leaf_uuid) else "entry")
+            words = links.as_text(envelope.summary, links.LONGEST_LABEL * 8)
             return (
-                link._replace(label=one_line(words, LONGEST_LABEL), labels=as_text(envelope.leaf_uuid))
+                link._replace(label=one_line(words, links.LONGEST_LABEL), labels=links.as_text(envelope.leaf_uuid))
                 if words
                 else link
             )
-        parent = as_text(envelope.parent_uuid) or as_text(envelope.logical_parent_uuid) or None
-        role = as_text(envelope.type)
-        message = RecordMessage.read(envelope.message) if self.contents or role == "user" else None
+        parent = links.as_text(envelope.parent_uuid) or links.as_text(envelope.logical_parent_uuid) or None
+        role = links.as_text(envelope.type)
+        message = links.RecordMessage.read(envelope.message) if self.contents or role == "user" else None
         kind, rank = self._kind(envelope, role, message)
-        return self.link(record, name, parent, kind, rank, message, is_true(envelope.is_sidechain))
+        return self.link(record, name, parent, kind, rank, message, links.is_true(envelope.is_sidechain))
 
     def may_go_back(self, pieces: Iterable[bytes]) -> bool:
         """Whether a prompt has the parent of another line."""
@@ -168,21 +125,23 @@ class ClaudeCodeLinks(LinkReader):
                     continue
                 if piece.find(b'"type":"tool_result"', begin, end) < 0:
                     read = self.read_all(Record(piece[begin:end], Where(""), 0))
-                    prompted.update(link.parent for link in read if link.kind in SPOKEN)
+                    prompted.update(link.parent for link in read if link.kind in links.SPOKEN)
         return any(children[name.encode()] > 1 for name in prompted if name)
 
-    def _kind(self, envelope: Envelope, role: str, message: RecordMessage | None) -> tuple[LinkKind, Rank]:
+    def _kind(
+        self, envelope: links.Envelope, role: str, message: links.RecordMessage | None
+    ) -> tuple[links.LinkKind, links.Rank]:
         match role:
             case "assistant":
                 return "answer", "main"
             case "user":
                 if message is not None and message.has_results:
                     return "result", "beside"
-                if is_true(envelope.is_compact_summary):
+                if links.is_true(envelope.is_compact_summary):
                     return "summary", "main"
-                return ("system", "beside") if is_true(envelope.is_meta) else ("prompt", "main")
+                return ("system", "beside") if links.is_true(envelope.is_meta) else ("prompt", "main")
             case "system":
-                compacted = as_text(envelope.subtype) == "compact_boundary"
+                compacted = links.as_text(envelope.subtype) == "compact_boundary"
                 return ("compaction", "main") if compacted else ("system", "beside")
             case "progress":
                 return "progress", "aside"
@@ -197,11 +156,11 @@ STRETCH = 64  # How many lines a line that came too early is kept for.
 class Placed(NamedTuple):
     """A line with its place and time."""
 
-    line: ClaudeLine
+    line: lines.ClaudeLine
     at: float
     where: Where
     number: int
-    block: Block | None = None  # The result in it that waits, where only that does.
+    block: lines.Block | None = None  # The result in it that waits, where only that does.
 
 
 class HeldLines:
@@ -273,14 +232,14 @@ class ClaudeCode(AgentReader):
 
     name = "claude-code"
     untold = ("cost",)
-    passes = staticmethod(passes)
+    passes = staticmethod(lines.passes)
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
         self._seen = SeenIds()  # Ids of lines that were read.
         self._calls = Calls(kit, self.name)
-        self._answers = OpenAnswers(kit)
-        self._agents = Delegations(agent)
+        self._answers = subagents.OpenAnswers(kit)
+        self._agents = subagents.Delegations(agent)
         self._parents = HeldLines()
         self._results = HeldLines()
         self._taken = 0  # The number of lines read, to measure how long a line has waited.
@@ -291,16 +250,16 @@ class ClaudeCode(AgentReader):
         self._alone = agent != MAIN
         self._compacted = False
         self._retrying = False  # Whether the last line reports a request that failed and is retried.
-        self._fork = Fork(kit) if is_helper(agent) else None
+        self._fork = subagents.Fork(kit) if subagents.is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
         try:
-            decoded: ClaudeLine | None = decode_line(record)
+            decoded: lines.ClaudeLine | None = lines.decode_line(record)
         except FAULTS:
             if parts := glued_objects(record, where):
                 return [event for part, place in parts for event in self.feed(part, place, line)]
-            decoded, reason = salvage_line(record)
+            decoded, reason = lines.salvage_line(record)
             self.kit.diagnostics.note(where.file, line, reason)
         out: list[Event] = []
         if decoded is None or not self._is_new(decoded, where):
@@ -338,19 +297,19 @@ class ClaudeCode(AgentReader):
     def _skip(self, kind: str, where: Where) -> None:
         self.kit.diagnostics.skip(self.name, self._version, kind[:60], where.file)
 
-    def _is_new(self, line: ClaudeLine, where: Where) -> bool:
+    def _is_new(self, line: lines.ClaudeLine, where: Where) -> bool:
         """Whether a line matters and was not read before."""
         if line.type != "assistant" and line.type != "user":
-            if unknown := unknown_kind(line):
+            if unknown := lines.unknown_kind(line):
                 self._skip(unknown, where)
-            if not matters(line):
+            if not lines.matters(line):
                 return False
         if line.uuid and not self._seen.add(line.uuid):
             self._settle(line)
             return False
         return True
 
-    def _time(self, line: ClaudeLine, where: Where, number: int) -> float:
+    def _time(self, line: lines.ClaudeLine, where: Where, number: int) -> float:
         """Return the time of a line; a message whose own is missing or impossible gets one from the lines before."""
         at = seconds(line.timestamp)
         if at is not None and self._at and -FAR < at - self._at < FAR:
@@ -362,7 +321,7 @@ class ClaudeCode(AgentReader):
             self.kit.diagnostics.note(where.file, number, fault)
         return at
 
-    def _read(self, line: ClaudeLine, at: float, where: Where, number: int, out: list[Event]) -> None:
+    def _read(self, line: lines.ClaudeLine, at: float, where: Where, number: int, out: list[Event]) -> None:
         """The events of a line, then those of lines that waited for it."""
         kind, message = line.type, line.message
         if kind == "assistant" and message is not None:
@@ -378,7 +337,7 @@ class ClaudeCode(AgentReader):
             for child in self._parents.release(line.uuid):
                 self._read(child.line, child.at, child.where, child.number, out)
 
-    def _early(self, line: ClaudeLine) -> bool:
+    def _early(self, line: lines.ClaudeLine) -> bool:
         """Whether a line depends on its parent, which has not come yet."""
         parent = line.parent_uuid
         unnamed = line.is_sidechain and not line.agent_id and not self._alone
@@ -396,7 +355,7 @@ class ClaudeCode(AgentReader):
         for placed in self._results.overdue(now):
             self.kit.diagnostics.note(placed.where.file, placed.number, "result without a call")
 
-    def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
+    def _begin(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         self._begun = True
         self._version = line.version or ""
         self._alone = self._alone or bool(line.is_sidechain)
@@ -420,13 +379,13 @@ class ClaudeCode(AgentReader):
                 )
             )
 
-    def _agent(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
+    def _agent(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
         if self._alone or not line.is_sidechain:
             return self.agent
         return line.agent_id or self._agents.sidechain(line, at, where, out)
 
     def _assistant(
-        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
+        self, line: lines.ClaudeLine, message: lines.Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
         add(self._answers.update(agent, message, at, where), out)
@@ -437,13 +396,13 @@ class ClaudeCode(AgentReader):
                     self._call(block, at, agent, where, number, out)
                 elif block.type not in PARTS:
                     self._skip(block.type, where)
-        if is_final(message):
+        if subagents.is_final(message):
             self._close(agent, out)
         if line.is_api_error_message:
             failed = failed_turn(at, agent, where, message.id or "")
             out.append(replace(failed, asked=self._answers.asked.get(agent)))
 
-    def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
+    def _call(self, block: lines.Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
             self.kit.diagnostics.note(where.file, number, "call without id or name")
             return
@@ -456,7 +415,9 @@ class ClaudeCode(AgentReader):
                 if early.block is not None:
                     self._result(early.line, early.block, early.at, early.where, early.number, out)
 
-    def _user(self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]) -> None:
+    def _user(
+        self, line: lines.ClaudeLine, message: lines.Message, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
         agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
         self._answers.asked[agent] = at
         content = message.content
@@ -473,9 +434,11 @@ class ClaudeCode(AgentReader):
         if line.is_compact_summary:
             self._summary(at, agent, where, out)
         elif not line.is_meta and not line.is_sidechain and not line.is_visible_in_transcript_only:
-            self._prompt(user_words(content), at, agent, where, out, typed=not is_machine_prompt(line))
+            self._prompt(lines.user_words(content), at, agent, where, out, typed=not lines.is_machine_prompt(line))
 
-    def _result(self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]) -> None:
+    def _result(
+        self, line: lines.ClaudeLine, block: lines.Block, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
         call = block.tool_use_id
         if not call:
             self.kit.diagnostics.note(where.file, number, "result without a call")
@@ -490,16 +453,18 @@ class ClaudeCode(AgentReader):
             out.append(use)
             if tool in STARTERS:
                 self._agents.answered(use, details, out)
-            elif details is not None and isinstance(task := read_part(details.task, BackgroundTask), BackgroundTask):
+            elif details is not None and isinstance(
+                task := lines.read_part(details.task, lines.BackgroundTask), lines.BackgroundTask
+            ):
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
     def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event], *, typed: bool) -> None:
         self._agents.notified(text, at, where, agent, out)
-        if is_goodbye(text) and not self._alone:
+        if lines.is_goodbye(text) and not self._alone:
             self._close(agent, out)
             self._agents.leave(at, where, out)
             out.append(SessionEnd(at=at, agent=agent, where=where, reason="exit"))
-        if self._alone or not typed or not is_prompt(text):
+        if self._alone or not typed or not lines.is_prompt(text):
             return
         self._close(agent, out)
         out.append(
@@ -513,7 +478,7 @@ class ClaudeCode(AgentReader):
             )
         )
 
-    def _system(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
+    def _system(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         agent = self._agent(line, at, where, out)
         if line.subtype == "compact_boundary":
             self._close(agent, out)
@@ -525,8 +490,8 @@ class ClaudeCode(AgentReader):
                     agent=agent,
                     where=where,
                     trigger=(metadata.trigger if metadata else None) or "",
-                    tokens_before=token_count(metadata.pre_tokens if metadata else None),
-                    tokens_after=token_count(metadata.post_tokens if metadata else None),
+                    tokens_before=lines.token_count(metadata.pre_tokens if metadata else None),
+                    tokens_after=lines.token_count(metadata.post_tokens if metadata else None),
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
@@ -542,25 +507,25 @@ class ClaudeCode(AgentReader):
             out.append(Compaction(at=at, agent=agent, where=where))
         self._compacted = False
 
-    def _attachment(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
-        queued = read_part(line.attachment, Queued)
-        if isinstance(queued, Queued) and queued.type == "queued_command":
+    def _attachment(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
+        queued = lines.read_part(line.attachment, lines.Queued)
+        if isinstance(queued, lines.Queued) and queued.type == "queued_command":
             prompt = queued.prompt
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             typed = queued.commandMode in (None, "prompt")
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
-        elif isinstance(queued, Queued) and queued.failed_goal:
+        elif isinstance(queued, lines.Queued) and queued.failed_goal:
             agent = self._agent(line, at, where, out)
             self._close(agent, out)
             out.append(Turn(at=at, agent=agent, where=where, cost=0.0, stop=GOAL_FAILED))
-        elif isinstance(queued, Queued) and (advice := our_advice(queued)):
+        elif isinstance(queued, lines.Queued) and (advice := lines.our_advice(queued)):
             out.append(said_event(advice, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
         add(self._answers.close(agent), out)
 
-    def _settle(self, line: ClaudeLine) -> None:
+    def _settle(self, line: lines.ClaudeLine) -> None:
         """A line read before: its calls are answered elsewhere; a result sent again asks the model again."""
         at = seconds(line.timestamp)
         if line.type == "user" and at is not None and not line.is_sidechain:
@@ -578,37 +543,39 @@ class Spending(ClaudeCode):
 
     def passes(self, record: bytes) -> bool:
         """Whether a record is ignored, or the result of a call."""
-        if passes(record):
+        if lines.passes(record):
             return True
-        if not is_result(record):
+        if not lines.is_result(record):
             return False
         skips, self._skips = self._skips, True
         return skips
 
-    def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
+    def _begin(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         super()._begin(line, at, where, out)
         if self._clock.made_up or self._taken:
             self._doubt(where)
 
-    def _agent(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
+    def _agent(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
         if line.is_sidechain and not self._alone and not line.agent_id:
             self._doubt(where)
         return super()._agent(line, at, where, out)
 
-    def _early(self, line: ClaudeLine) -> bool:
+    def _early(self, line: lines.ClaudeLine) -> bool:
         early = super()._early(line)
         if early:
             self._doubt(Where(""))
         return early
 
     def _assistant(
-        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
+        self, line: lines.ClaudeLine, message: lines.Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
-        if not is_thought(message):
+        if not subagents.is_thought(message):
             message.content = None
         super()._assistant(line, message, at, where, number, out)
 
-    def _result(self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]) -> None:
+    def _result(
+        self, line: lines.ClaudeLine, block: lines.Block, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
         pass
 
     def _doubt(self, where: Where) -> None:
@@ -617,7 +584,7 @@ class Spending(ClaudeCode):
 
 FORMATS = (
     Format(
-        *("claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),
+        *("claude-code", "lines", sniff, ClaudeCode, subagents.sub_agent_files, ClaudeCodeLinks, claude_title),
         title_signs=tuple(f'"{kind}"'.encode() for kind in _KEYS),
         spending=Spending,
     ),

@@ -14,16 +14,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from core.agents.calls import Calls
-from core.agents.claude_code.lines import (
-    AgentProgress,
-    ClaudeLine,
-    Message,
-    Tokens,
-    ToolDetails,
-    is_prompt,
-    token_count,
-    user_words,
-)
+from core.agents.claude_code import lines
 from core.agents.models import ENDED, WORDLESS, Usage, joined_words
 from core.agents.normalizer import AgentKit
 from core.engine.values import fingerprint
@@ -41,7 +32,7 @@ _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal")
 class _Answer(NamedTuple):
     """An open answer: its last line, and its words so far."""
 
-    message: Message
+    message: lines.Message
     at: float
     where: Where
     said: str
@@ -58,7 +49,7 @@ class OpenAnswers:
         self._open: dict[str, _Answer] = {}
         self.asked: dict[str, float] = {}  # Time of the last line that is no answer, by agent.
 
-    def update(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
+    def update(self, agent: str, message: lines.Message, at: float, where: Where) -> Turn | None:
         """Add a line to an agent's answer, and return the turn of the one before if this is another.
 
         A line that no model wrote is not an answer.
@@ -72,7 +63,7 @@ class OpenAnswers:
             return closed
         content = message.content
         wordless = type(content) is list and len(content) == 1 and content[0].type in _WORDLESS
-        answer_text = "" if wordless else user_words(content)
+        answer_text = "" if wordless else lines.user_words(content)
         said_at = where if answer_text else None
         asked_at = self.asked.get(agent)
         if before is not None:
@@ -103,16 +94,16 @@ class OpenAnswers:
 
     def _turn(self, agent: str, answer: _Answer) -> Turn:
         message, at, where, answer_text, said_at, asked_at = answer
-        usage = message.usage or Tokens()
+        usage = message.usage or lines.Tokens()
         cache = usage.cache_creation
         return self._kit.models.turn(
             at,
             model=message.model or "",
-            input_tokens=token_count(usage.input_tokens),
-            output_tokens=token_count(usage.output_tokens),
-            cache_read=token_count(usage.cache_read_input_tokens),
-            cache_write=token_count(usage.cache_creation_input_tokens),
-            cache_write_1h=token_count(cache.ephemeral_1h_input_tokens) if cache is not None else 0,
+            input_tokens=lines.token_count(usage.input_tokens),
+            output_tokens=lines.token_count(usage.output_tokens),
+            cache_read=lines.token_count(usage.cache_read_input_tokens),
+            cache_write=lines.token_count(usage.cache_creation_input_tokens),
+            cache_write_1h=lines.token_count(cache.ephemeral_1h_input_tokens) if cache is not None else 0,
             message=message.id or "",
             agent=agent,
             where=where,
@@ -120,16 +111,16 @@ class OpenAnswers:
             said=answer_text,
             said_at=said_at,
             asked=asked_at,
-            searches=token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
+            searches=lines.token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
 
 
-def is_final(message: Message) -> bool:
+def is_final(message: lines.Message) -> bool:
     """Whether a line is the last of its answer; behind thoughts there are words to come."""
     return message.stop_reason in _FINAL and not is_thought(message)
 
 
-def is_thought(message: Message) -> bool:
+def is_thought(message: lines.Message) -> bool:
     """Whether a line says nothing but thoughts."""
     content = message.content
     return type(content) is list and all(block.type in _THOUGHTS for block in content)
@@ -155,7 +146,7 @@ class Fork:
         self._answers = OpenAnswers(kit)
         self._spent: list[Turn] = []
 
-    def step(self, line: ClaudeLine, at: float, where: Where) -> None:
+    def step(self, line: lines.ClaudeLine, at: float, where: Where) -> None:
         """Read one line of its log."""
         message = line.message
         if message is None:
@@ -164,7 +155,7 @@ class Fork:
             before = self._answers.update(MAIN, message, at, where)
             if before is not None:
                 self._spent.append(before)
-        elif line.type == "user" and _asks(user_words(message.content)):
+        elif line.type == "user" and _asks(lines.user_words(message.content)):
             self._answers = OpenAnswers(self._kit)
             self._spent.clear()
 
@@ -177,7 +168,7 @@ class Fork:
 
 
 def _asks(text: str) -> bool:
-    return is_prompt(text) and not text.startswith("[Request interrupted by user")
+    return lines.is_prompt(text) and not text.startswith("[Request interrupted by user")
 
 
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
@@ -225,7 +216,7 @@ class Delegations:
             self._free[call] = None
             self._asked.setdefault(order.prompt, {})[call] = None
 
-    def sidechain(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
+    def sidechain(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
         """The agent of a side line that names none: by its parent line, or by the words it was given."""
         child = self._lines.get(line.parent_uuid or "") or ("" if line.parent_uuid is None else self._last)
         if not child:
@@ -238,7 +229,7 @@ class Delegations:
         self._last = child
         return child
 
-    def read_notice(self, line: ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
+    def read_notice(self, line: lines.ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
         """Read progress, which names the agent of a call, or a queued notice that an agent is done."""
         if line.type == "queue-operation":
             text = decoded(line.content)
@@ -247,11 +238,11 @@ class Delegations:
             return
         call = line.parent_tool_use_id
         if call in self._open and call not in self._started:
-            progress = decoded(line.data, AgentProgress) or AgentProgress()
+            progress = decoded(line.data, lines.AgentProgress) or lines.AgentProgress()
             if progress.type == "agent_progress" and progress.agent_id and calls.tool(call):
                 self._start(call, progress.agent_id, at, where, out)
 
-    def answered(self, use: ToolUse, details: ToolDetails | None, out: list[Event]) -> None:
+    def answered(self, use: ToolUse, details: lines.ToolDetails | None, out: list[Event]) -> None:
         """Read a call's result: the agent was launched, or reports back."""
         call = use.id
         child = self._started.get(call, "")
@@ -306,9 +297,9 @@ class Delegations:
             out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome="pending"))
         self._running.clear()
 
-    def _match(self, line: ClaudeLine) -> str:
+    def _match(self, line: lines.ClaudeLine) -> str:
         """The open call that gave the words a side line begins with; else the oldest without an agent."""
-        words = fingerprint(user_words(line.message.content)) if line.message is not None else 0
+        words = fingerprint(lines.user_words(line.message.content)) if line.message is not None else 0
         late = self._late.get(words)
         if words not in self._asked and late:
             call = late.pop(0)
@@ -317,9 +308,9 @@ class Delegations:
             return call
         return next(iter(self._asked.get(words, self._free)), "")
 
-    def awaited(self, line: ClaudeLine) -> bool:
+    def awaited(self, line: lines.ClaudeLine) -> bool:
         """Whether a call that a side line without a parent may answer to has come."""
-        words = fingerprint(user_words(line.message.content)) if line.message is not None else 0
+        words = fingerprint(lines.user_words(line.message.content)) if line.message is not None else 0
         return bool(self._free) or words in self._late
 
     def _settle(self, call: str) -> None:
@@ -417,6 +408,6 @@ def _session_of(file: Path) -> str:
     try:
         with open_log(file) as stream:
             line = stream.readline(1 << 20)
-        return msgspec.json.decode(line, type=ClaudeLine).session_id or ""
+        return msgspec.json.decode(line, type=lines.ClaudeLine).session_id or ""
     except (OSError, *FAULTS):
         return ""

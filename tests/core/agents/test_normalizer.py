@@ -235,20 +235,21 @@ def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
         ("[shell", "not TOML"),
     ],
 )
-def test_a_broken_table_names_its_field_and_the_last_good_stays(tmp_path: Path, text: str, named: str) -> None:
-    """The message says where to look; what was known is still known."""
+def test_a_broken_table_names_its_field(tmp_path: Path, text: str, named: str) -> None:
+    """The message says where to look."""
     table = tmp_path / "mine.toml"
     table.write_text(text)
     with pytest.raises(SettingsError, match=r"mine\.toml") as error:
         Normalizer.load(table)
     assert named in str(error.value)
-    own = Normalizer.load()
-    assert named in own.update(table)
-    assert own.sort("claude-code", "Read", {}).action == "file_read"
-    assert "cannot be read" in own.update(tmp_path / "absent.toml")
+
+
+def test_a_persons_table_replaces_our_words_and_an_absent_one_is_named(tmp_path: Path) -> None:
+    table = tmp_path / "mine.toml"
     table.write_text('[tools.claude-code]\nplan = ["Read"]')
-    assert own.update(table) == ""
-    assert own.sort("claude-code", "Read", {}).action == "plan"
+    assert Normalizer.load(table).sort("claude-code", "Read", {}).action == "plan"
+    with pytest.raises(SettingsError, match="cannot be read"):
+        Normalizer.load(tmp_path / "absent.toml")
 
 
 def test_fingerprints() -> None:
