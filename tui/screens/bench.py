@@ -36,7 +36,7 @@ from tui.feed.messages import Apply, Failed, Latest, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import FLAT, Board
-from tui.screens.dialogs import SaveAnswer, SaveScreen, save_draft
+from tui.screens.dialogs import SaveAnswer, SaveScreen
 from tui.widgets.common.key_line import EntryLine
 from tui.widgets.tuning.comparison import Comparison, SweepChart
 from tui.widgets.tuning.firing_table import Figures, FiringTable
@@ -465,9 +465,7 @@ class Bench(Horizontal):
         for profile in profiles:
             for complaint in profile.complaints:
                 self.post_message(Failed(str(complaint)))
-        changes = len(self.draft.changes)
-        save = partial(save_draft, self.profile_files, self.draft)
-        self.app.push_screen(SaveScreen(self.profile_files, changes, save, profiles), self._saved)
+        self.app.push_screen(SaveScreen(self.profile_files, self.draft, profiles), self._saved)
 
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from textual import on
 from textual.app import App, ComposeResult, SuspendNotSupported
@@ -30,7 +30,7 @@ from core.report.formatting import count, plain
 from core.settings import Settings
 from core.settings.draft import Draft
 from core.store.bookmarks import Bookmark, Labels
-from core.store.profiles import Kind, ProfileFiles, Scope, SettingsProfile
+from core.store.profiles import ProfileFiles, Scope, SettingsProfile
 from core.timeline.own_labels import label_session, save_label
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
 from tui.feed.view import View
@@ -398,15 +398,6 @@ def _described(profile: SettingsProfile) -> Content:
     )
 
 
-class SaveWish(NamedTuple):
-    """What to save, and where."""
-
-    kind: Kind
-    scope: Scope
-    name: str = ""
-    sentence: str = ""
-
-
 # The file that was saved, the profile to load, or what else to do with the changes.
 SaveAnswer: TypeAlias = Path | SettingsProfile | Literal["use", "reset"]
 
@@ -422,18 +413,14 @@ class SaveScreen(Box[SaveAnswer]):
     """
     AUTO_FOCUS = "OptionList"
 
-    def __init__(
-        self, files: ProfileFiles, changed: int, save: Callable[[SaveWish], Path], profiles: list[SettingsProfile]
-    ) -> None:
+    def __init__(self, files: ProfileFiles, draft: Draft, profiles: list[SettingsProfile]) -> None:
         super().__init__()
-        self._files = files
-        self._changed = changed
-        self._save = save
-        self._profiles = profiles
+        self._files, self._draft, self._profiles = files, draft, profiles
+        self._scope: Scope = "user"  # Where what is being saved goes.
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = f"{count(self._changed, 'changed setting')}"
+            box.border_title = count(len(self._draft.changes), "changed setting")
             box.border_subtitle = "enter choose · esc cancel"
             yield OptionList(*self._options())
             name = Input(placeholder="name of the profile", id="name")
@@ -445,7 +432,7 @@ class SaveScreen(Box[SaveAnswer]):
 
     def _options(self) -> Iterator[Option]:
         folder, file = self._files.folder, self._files.file
-        if self._changed:
+        if self._draft.changes:
             yield _option("use", "Use them now", "from the newest event on, in this session")
             yield _option("settings user", "Save for every session", str(file("user")))
             yield _option("settings project", "Save for this project", str(file("project")))
@@ -469,40 +456,37 @@ class SaveScreen(Box[SaveAnswer]):
         if not self.is_active:
             return
         choice, _, where = (event.option_id or "").partition(" ")
+        self._scope = "user" if where == "user" else "project"
         if choice in ("use", "reset"):
             self.dismiss("use" if choice == "use" else "reset")
         elif choice == "load":
             self.dismiss(self._profiles[int(where)])
         elif choice == "profile":
-            self._scope: Scope = "user" if where == "user" else "project"
             for line in self.query(Input):
                 line.display = True
             self.query_one("#name", Input).focus()
         else:
-            self._save_as(SaveWish("settings", "user" if where == "user" else "project"))
+            self._save(lambda: self._files.save_settings(self._draft.changes, self._scope, self._draft.begun))
 
     @on(Input.Submitted, "#sentence")
     def _save_profile(self) -> None:
         name, sentence = (self.query_one(f"#{part}", Input).value.strip() for part in ("name", "sentence"))
-        self._save_as(SaveWish("profile", self._scope, name, sentence))
+        if name:
+            self._save(lambda: self._files.save_profile(name, sentence, self._draft.changes, self._scope))
+        else:
+            self._complain("a profile needs a name")
 
-    def _save_as(self, wish: SaveWish) -> None:
+    def _save(self, save: Callable[[], Path]) -> None:
         try:
-            if wish.kind == "profile" and not wish.name:
-                raise StoreError("a profile needs a name")
-            self.dismiss(self._save(wish))
+            self.dismiss(save())
         except StoreError as error:
-            self.query_one("#problem", Static).update(plain(str(error)))
-            if wish.kind == "profile":
-                self.query_one("#name", Input).focus()
+            self._complain(str(error))
+
+    def _complain(self, problem: str) -> None:
+        self.query_one("#problem", Static).update(plain(problem))
+        if (name := self.query_one("#name", Input)).display:
+            name.focus()
 
 
 def _option(key: str, title: str, where: str) -> Option:
     return Option(Content.assemble((title, "bold"), (f"  {plain(where, 70)}", "dim")), id=key)
-
-
-def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
-    """Write all that was changed as a profile or into the settings; return the file."""
-    if wish.kind == "profile":
-        return files.save_profile(wish.name, wish.sentence, draft.changes, wish.scope)
-    return files.save_settings(draft.changes, wish.scope, draft.begun)

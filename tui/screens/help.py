@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,6 +31,7 @@ from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
+_NO_BREAK = "\u00a0"
 _MEASURE = 96  # Widest a paragraph gets.
 # Panels of other screens that are explained at the end.
 _EXPLAINED: tuple[type[Panel], ...] = (
@@ -258,30 +258,18 @@ def _blocks(text: str) -> list[str]:
     return blocks[1:] if blocks and not blocks[0] else blocks
 
 
-def _wrapped_paragraph(text: str, width: int) -> list[Line]:
-    """Wrap one paragraph, each piece in its style."""
-    parts = [part for part in _SET_OFF.split(text) if part]
-    bare = [_unmarked(part) if _SET_OFF.fullmatch(part) else part for part in parts]
-    clean = "".join(bare)
-    strong = [_SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word]
-    lines: list[Line] = []
-    start = end = 0
-    for word in re.finditer(r"\S+", clean):
-        if word.end() - start > width and end > start:
-            lines.append(_styled_run(clean, strong, start, end))
-            start = word.start()
-        end = word.end()
-    return [*lines, _styled_run(clean, strong, start, end)]
+def _wrapped_paragraph(text: str, width: int) -> Iterator[Line]:
+    """Wrap one paragraph, each piece in its style; what is set off stays on one line."""
+    unbroken = _SET_OFF.sub(lambda piece: piece[0].replace(" ", _NO_BREAK), text)
+    for line in wrapped(unbroken, width):
+        pieces = filter(None, _SET_OFF.split(line))
+        yield [
+            (_unmarked(piece).replace(_NO_BREAK, " "), "strong") if _SET_OFF.fullmatch(piece) else (piece, "plain")
+            for piece in pieces
+        ]
 
 
-def _unmarked(part: str) -> str:
+def _unmarked(piece: str) -> str:
     """Remove the marks around a piece of text."""
-    marks = 2 if part.startswith("**") else 1
-    return part[marks:-marks]
-
-
-def _styled_run(text: str, strong: list[bool], start: int, end: int) -> Line:
-    line: Line = []
-    for is_strong, run in groupby(range(start, end), key=strong.__getitem__):
-        line.append(("".join(text[place] for place in run), "strong" if is_strong else "plain"))
-    return line
+    marks = 2 if piece.startswith("**") else 1
+    return piece[marks:-marks]

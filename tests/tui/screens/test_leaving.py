@@ -9,6 +9,8 @@ import pytest
 from textual.screen import Screen
 from textual.widgets import Input
 
+from core.settings import Settings
+from core.settings.draft import Draft
 from core.store.profiles import ProfileFiles
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
@@ -22,7 +24,7 @@ from tui.widgets.common.key_line import ConfirmScreen
     [
         lambda: AskScreen("Bookmark at event 3", hint="", keys="", most=9),
         lambda: ConfirmScreen("Remove?"),
-        lambda: SaveScreen(ProfileFiles.usual(), 0, lambda _: Path(), []),
+        lambda: SaveScreen(ProfileFiles.usual(), Draft(Settings()), []),
         MindScreen,
     ],
 )

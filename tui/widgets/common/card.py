@@ -132,11 +132,19 @@ def pair(label: str, value: str, width: int, *, ink: str = "plain", at: int = 0)
 
 
 def gauge(
-    label: str, value: float, width: int, figure: str, *, ink: str = "heat-2", marks: list[Mark] | None = None
+    label: str,
+    value: float,
+    width: int,
+    figure: str,
+    *,
+    ink: str = "heat-2",
+    limit: float | None = None,
+    marks: Sequence[Mark] = (),
 ) -> Line:
-    """A name, a bar with marks, and the value in figures."""
+    """A name, a bar with its limit and other marks, and the value in figures."""
     at, room = _columns(width)
-    return [(fit(label, at - 1) + " ", "quiet"), *meter(value, room, ink, marks or []), (f" {figure:>6}", "plain")]
+    every = marks if limit is None else [(limit, "╎", "threshold"), *marks]
+    return [(fit(label, at - 1) + " ", "quiet"), *meter(value, room, ink, every), (f" {figure:>6}", "plain")]
 
 
 def signed(label: str, value: float, width: int, figure: str, *, reach: float = 1.0, worse_above: bool = False) -> Line:

@@ -69,7 +69,7 @@ class GovernorCard(Card):
 
 def _limited(name: str, value: int, limit: int, width: int, ink: str = "heat-2") -> Line:
     """A count on the way to its limit."""
-    return gauge(name, value / max(1, limit), width, f"{value}", ink=ink, marks=[(1.0, "╎", "threshold")])
+    return gauge(name, value / max(1, limit), width, f"{value}", ink=ink, limit=1.0)
 
 
 def _budgets(governor: GovernorReading, width: int) -> list[Line]:
@@ -343,7 +343,8 @@ class QuarantineCard(Card):
                 width,
                 f"{affect.volatility:.3f}",
                 ink="frustration" if affect.quarantined else "heat-2",
-                marks=[(affect.release / whole, "·", "threshold"), (affect.enter / whole, "╎", "threshold")],
+                limit=affect.enter / whole,
+                marks=[(affect.release / whole, "·", "threshold")],
             ),
         ]
         lines += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]

@@ -36,17 +36,10 @@ class CorticalCard(Card):
             signed("arousal", mood.arousal, width, f"{mood.arousal:+.2f}"),
             signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}"),
         ]
-        trend = _TREND[max(-1, min(1, state.trend))]
+        trend, vital = _TREND[max(-1, min(1, state.trend))], mind.vitality.composite
         lines += [
             gauge("accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"),
-            gauge(
-                "vitality",
-                mind.vitality.composite,
-                width,
-                fraction(mind.vitality.composite),
-                ink="confidence",
-                marks=[(mind.vitality.next_bound, "╎", "threshold")] if mind.vitality.next_bound else None,
-            ),
+            gauge("vitality", vital, width, fraction(vital), ink="confidence", limit=mind.vitality.next_bound or None),
             gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
             pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width),
             pair("chance the next call fails", f"{100 * forecast.next_failure:.0f}%", width),
@@ -165,15 +158,8 @@ class HomeostasisCard(Card):
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
         strays = rule.straying >= rule.persistence > 0
-        marks = [(rule.threshold / reach, "╎", "threshold")]
-        line = gauge(
-            rule.signal,
-            abs(rule.deviation) / reach,
-            width,
-            f"{rule.deviation:+.2f}",
-            ink="frustration" if strays else "heat-2",
-            marks=marks,
-        )
+        away, ink = abs(rule.deviation) / reach, "frustration" if strays else "heat-2"
+        line = gauge(rule.signal, away, width, f"{rule.deviation:+.2f}", ink=ink, limit=rule.threshold / reach)
         average = "no average yet" if rule.average is None else f"about {rule.average:.2f}"
         state = f"strays {rule.straying} of {rule.persistence} ticks" if rule.straying else "steady"
         if strays and rule.correction:

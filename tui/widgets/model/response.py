@@ -169,14 +169,8 @@ def method_name(name: str) -> str:
 def _scored(candidate: Candidate, width: int) -> Line:
     glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
     room = max(10, min(26, width - 14))
-    bar = gauge(
-        "",
-        candidate.score,
-        max(20, width - room - 2 + 10),
-        fraction(candidate.score),
-        ink="frustration" if candidate.fired else "heat-2",
-        marks=[(candidate.threshold, "╎", "threshold")],
-    )[1:]
+    bar_ink, score = "frustration" if candidate.fired else "heat-2", candidate.score
+    bar = gauge("", score, max(20, width - room + 8), fraction(score), ink=bar_ink, limit=candidate.threshold)[1:]
     return [(glyph, ink), (fit(method_name(candidate.id), room), ink), *_within(bar, width - room - 2)]
 
 
@@ -213,17 +207,9 @@ class PressureToAskCard(Card):
 
     def brief(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
-        over = response.pressure >= response.asks_at
-        lines: list[Line] = [
-            gauge(
-                "pressure",
-                response.pressure,
-                width,
-                fraction(response.pressure),
-                ink="frustration" if over else "heat-2",
-                marks=[(response.asks_at, "╎", "threshold")],
-            )
-        ]
+        pressure, over = response.pressure, response.pressure >= response.asks_at
+        ink = "frustration" if over else "heat-2"
+        lines = [gauge("pressure", pressure, width, fraction(pressure), ink=ink, limit=response.asks_at)]
         missing = response.asks_at - response.pressure
         words = "reached: you are asked" if over else f"{fraction(missing)} below it"
         lines.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
