@@ -10,20 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.events import MAIN, Event, Where
+from core.logs import lines as log_lines
 from core.logs.database import RowsRead, content, split_entry, wal_bytes
 from core.logs.format import Diagnostics, Format, Reader
-from core.logs.lines import (
-    FAULTS,
-    LONGEST,
-    PACKED,
-    Line,
-    Passes,
-    decoded,
-    glued_objects,
-    line_batches,
-    open_unpacked,
-    read_bytes,
-)
+from core.logs.lines import FAULTS, Line, Passes, decoded
 from core.logs.log_files import HeldLog
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_event, redact_value
@@ -128,8 +118,8 @@ def _redacted(ask: Callable[[], list[Event]], reader: Reader, path: Path) -> lis
 
 def document(path: Path, number: int = 1) -> Record:
     """A whole file as one record; raises only `OSError`."""
-    with open_unpacked(path) as stream:
-        whole = read_bytes(stream)
+    with log_lines.open_unpacked(path) as stream:
+        whole = log_lines.read_bytes(stream)
     data = whole.removeprefix(b"\xef\xbb\xbf")
     begin = len(whole) - len(data)
     data = data.rstrip(_BLANKS)
@@ -182,7 +172,7 @@ def _lines(log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Pass
     def note(number: int, reason: str) -> None:
         diagnostics.note(file, number, reason)
 
-    for batch in line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
+    for batch in log_lines.line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
         over = log.end is not None and batch[-1].offset >= log.end
         if over:
             batch = [line for line in batch if log.end is None or line.offset < log.end]
@@ -204,7 +194,7 @@ def own_records(record: Record, session: str) -> list[Record]:
     """
     named = decoded(record.data, _Named)
     if named is None:
-        parts = [Record(data, place, record.line) for data, place in glued_objects(record.data, record.where)]
+        parts = [Record(data, place, record.line) for data, place in log_lines.glued_objects(record.data, record.where)]
         return [own for part in parts for own in own_records(part, session)] if parts else [record]
     return [record] if str(named.session) == session else []
 
@@ -240,7 +230,7 @@ def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
 
 def _entry(where: Where, longest: int) -> Passage:
     """One value of a record, named by a JSON pointer."""
-    if where.length > LONGEST:
+    if where.length > log_lines.LONGEST:
         return Passage(fault="too long to inspect")
     return _passage(Documents().raw(where), False, longest)
 
@@ -260,7 +250,7 @@ class Documents:
         """Return the bytes of a place, bounded; blank if it is gone."""
         row, pointer = split_entry(where.entry)
         if not pointer:
-            return content(Path(where.file), row) if row else _bytes(where, min(where.length, LONGEST))
+            return content(Path(where.file), row) if row else _bytes(where, min(where.length, log_lines.LONGEST))
         try:
             return msgspec.json.encode(_point(self._whole(where, row), pointer))
         except (*FAULTS, LookupError, ValueError):
@@ -273,7 +263,7 @@ class Documents:
         key = where.file, row, where.offset, where.length, status.st_mtime_ns, size
         last = self._last
         if last is None or last[0] != key:
-            data = content(path, row) if row else _bytes(where, min(where.length, LONGEST))
+            data = content(path, row) if row else _bytes(where, min(where.length, log_lines.LONGEST))
             last = self._last = key, msgspec.json.decode(data)
         return last[1]
 
@@ -285,9 +275,9 @@ def _bytes(where: Where, length: int) -> bytes:
     log = _held_log(where.file)
     if log is not None:
         return log.read(where.offset, length)
-    with open_unpacked(Path(where.file)) as stream:
+    with log_lines.open_unpacked(Path(where.file)) as stream:
         stream.seek(where.offset)
-        return read_bytes(stream, length)
+        return log_lines.read_bytes(stream, length)
 
 
 def _held_log(file: str) -> HeldLog | None:
@@ -296,7 +286,7 @@ def _held_log(file: str) -> HeldLog | None:
     name, log = _held
     if name != file or log is None or not log.is_at(file):
         log = HeldLog(file)
-        _held = file, log if not log.read(0, len(PACKED)).startswith(PACKED) else None
+        _held = file, log if not log.read(0, len(log_lines.PACKED)).startswith(log_lines.PACKED) else None
     return _held[1]
 
 

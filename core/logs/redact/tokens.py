@@ -1,14 +1,4 @@
-"""Tokens that are known by their own shape: how they begin, which letters follow and how many.
-
-`shapes.json` contains the shapes. Expressions in it use the abbreviations of `_PIECES`.
-
-- beginnings: one or more beginnings of a token, and the expression that must follow
-- middles: letters in the middle of a token, the expression before them, its length, the expression after
-- discord: the expression of a token of Discord
-- parts: a mark that the text must contain, and expressions of the whole token
-- programs: stem, rest of the name, form, flags of an option that takes a password, separators (see `text.py`)
-- names: words that make up the name of a secret
-"""
+"""Tokens that are known by their own shape: how they begin, which letters follow and how many."""
 
 from __future__ import annotations
 
@@ -64,10 +54,12 @@ class Program(msgspec.Struct, array_like=True, frozen=True):
 
 
 class _Shapes(msgspec.Struct, frozen=True):
-    beginnings: dict[str, dict[str, str]]
-    middles: dict[str, tuple[str, int, str]]
-    discord: str
-    parts: dict[str, list[str]]
+    """The content of `shapes.json`, whose expressions use the abbreviations of `_PIECES`."""
+
+    beginnings: dict[str, dict[str, str]]  # Some beginnings of a token, and the expression that must follow.
+    middles: dict[str, tuple[str, int, str]]  # Letters in the middle; what is before, its length, what is after.
+    discord: str  # The expression of a token of Discord.
+    parts: dict[str, list[str]]  # A mark that the text must contain, and expressions of the whole token.
     programs: tuple[Program, ...]
     names: Names
 

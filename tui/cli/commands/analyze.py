@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING
 from core.errors import NooscopeError
 from core.folders import carry_over_folder
 from core.report.answers import question
-from tui.cli import streams
+from tui.cli import recordings, streams
 from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
-from tui.cli.recordings import (
-    add_plain_option,
-    family_of,
-    initial_states_of,
-    log_size,
-    refuse_source,
-    spoken_start,
-    useful_jobs,
-)
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
@@ -60,7 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CLUSTER",
         help="spread over Dask: local, or a scheduler such as tcp://host:8786 (with --parquet)",
     )
-    add_plain_option(parser)
+    recordings.add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -98,8 +89,8 @@ def _run(args: argparse.Namespace) -> int:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     if args.parquet is not None:
         return _dataset([name.session for name in names], settings, args)
-    starts = initial_states_of(args, settings)
-    inputs = [spoken_start(starts, name.id) for name in names]
+    starts = recordings.initial_states_of(args, settings)
+    inputs = [recordings.spoken_start(starts, name.id) for name in names]
     run = _summaries_with_metrics if args.metrics else _summaries
     summaries = run(tree, names, inputs, args)
     if not summaries or args.metrics == "-":
@@ -157,8 +148,8 @@ def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.
     from core.report.formatting import count
 
     needed("duckdb", "batch")
-    starts = initial_states_of(args, settings)
-    work = shares(log_sessions, lambda session: spoken_start(starts, session), args.shard)
+    starts = recordings.initial_states_of(args, settings)
+    work = shares(log_sessions, lambda session: recordings.spoken_start(starts, session), args.shard)
     dataset = Dataset(args.parquet.expanduser())
     dataset.begin([str(Path(path).expanduser().absolute()) for path in args.paths])
     sessions = events = skipped = size = 0
@@ -181,11 +172,11 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
     if args.on:
         from core.extras.batch.dataset import cluster, done_by
 
-        with cluster(args.on, max(1, useful_jobs(args.jobs, len(work), _SMALL, _SMALL))) as client:
+        with cluster(args.on, max(1, recordings.useful_jobs(args.jobs, len(work), _SMALL, _SMALL))) as client:
             yield from done_by(client, write_share, work)
         return
-    size = sum(log_size(task.session) for share in work for task in share.tasks)
-    jobs = useful_jobs(args.jobs, len(work), size, _SMALL)
+    size = sum(recordings.log_size(task.session) for share in work for task in share.tasks)
+    jobs = recordings.useful_jobs(args.jobs, len(work), size, _SMALL)
     if jobs <= 1:
         yield from map(write_share, work)
         return
@@ -205,11 +196,13 @@ def _analyses(
 
     metrics = bool(args.metrics)
     runs = list(zip(sessions, starts, strict=True))
-    jobs = useful_jobs(args.jobs, len(sessions), sum(map(log_size, sessions)), _SMALL)
+    jobs = recordings.useful_jobs(args.jobs, len(sessions), sum(map(recordings.log_size, sessions)), _SMALL)
     if jobs <= 1:
-        done = one_by_one(analyse_one, runs, metrics, family=family_of)
+        done = one_by_one(analyse_one, runs, metrics, family=recordings.family_of)
     else:
-        done = shared_out(jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=family_of)
+        done = shared_out(
+            jobs, analyse_one, runs, metrics, prepare=streams.prepare_streams, family=recordings.family_of
+        )
     for session, analysis in zip(sessions, streams.with_progress(done, len(sessions)), strict=True):
         if isinstance(analysis, str):
             streams.say(f"{session.path}: {analysis}")
@@ -238,7 +231,7 @@ def _summaries_with_metrics(
 
     sessions = [name.session for name in names]
     if args.metrics != "-":
-        refuse_source(Path(args.metrics), sessions)
+        recordings.refuse_source(Path(args.metrics), sessions)
     done = [one for one in _analyses(sessions, inputs, args) if one is not None]
     lines = (safe_json_bytes(record) + b"\n" for analysis in done for record in analysis.metrics)
     if args.metrics == "-":

@@ -12,16 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.report.formatting import count, home_path, money, plain, short
-from tui.cli import streams
-from tui.cli.options import (
-    CliCommand,
-    add_settings_options,
-    path_argument,
-    positive_argument,
-    settings_from,
-    since_argument,
-    since_moment,
-)
+from tui.cli import options, streams
 from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
@@ -40,17 +31,23 @@ _WIDEST = 60
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="*", type=path_argument, metavar="PATH", help="look in these files, folders or patterns instead"
+        "paths",
+        nargs="*",
+        type=options.path_argument,
+        metavar="PATH",
+        help="look in these files, folders or patterns instead",
     )
     parser.add_argument("--by", choices=_AXES, default="day", help="what each row is (default: day)")
-    parser.add_argument("--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31")
+    parser.add_argument(
+        "--since", type=options.since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than {_SHOWN} rows")
     parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
+        "--jobs", type=options.positive_argument, metavar="N", help="how many logs at once (default: one per core)"
     )
     parser.add_argument("--forget", action="store_true", help="delete cached readings, then exit (logs stay untouched)")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 class _Charged(NamedTuple):
@@ -69,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
         return _forget()
     now = time.time()
     costs, budget = _charged(args)
-    since = None if args.since is None else since_moment(args.since, now)
+    since = None if args.since is None else options.since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
     today = forecast(dated_charges(costs), budget, now, None)
     limits = read_limits(own_folder("data"), os.environ, Path.home()).limits(now)
@@ -149,7 +146,7 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQ
     from core.report.sums import Budget
     from core.store.reading_cache import reading_cache
 
-    resolved = settings_from(args)
+    resolved = options.settings_from(args)
     settings = resolved.settings
     cache = reading_cache(settings)
     if kept_question is None:
@@ -293,4 +290,4 @@ def forecast_lines(today: CostForecast) -> list[str]:
     return lines
 
 
-COMMAND = CliCommand(_add_arguments, _run)
+COMMAND = options.CliCommand(_add_arguments, _run)
