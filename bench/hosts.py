@@ -26,9 +26,8 @@ from msgspec.structs import replace
 
 from core.agents.open_events import write
 from core.events import Event, SessionStart, ToolUse
-from core.extras.hosts.link import NatsLink, Server, connect_nats, server_of
-from core.extras.hosts.messages import Sender, ShippedEvent
 from core.extras.hosts.mirror import Mirror
+from core.extras.hosts.stream import NatsLink, Sender, Server, ShippedEvent, connect_nats, server_of
 from core.settings.logs import HostsSettings
 
 BATCH = 500

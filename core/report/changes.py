@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from core.agents.normalizer import shell_writes
 from core.agents.shell import ShellWrite
@@ -194,7 +193,7 @@ class _File(Struct):
 
     def copy(self) -> _File:
         notes = {words: places[:] for words, places in self.notes.items()}
-        return replace(self, pieces=[piece.copy() for piece in self.pieces], notes=notes)
+        return structs.replace(self, pieces=[piece.copy() for piece in self.pieces], notes=notes)
 
     def _note(self, words: str, *places: int) -> None:
         self.notes.setdefault(words, []).extend(places)

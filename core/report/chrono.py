@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 
-from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
-from core.events import Where
+from core.events import Event, Where
 from core.logs.redact.values import one_line
 from core.report.formatting import plain
-from core.report.recap import frame_lines, narrative, short_clock, structural
+from core.report.recap import narrative, short_clock, structural
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
-
-if TYPE_CHECKING:
-    from core.report.conversation import ConversationTree
 
 Direction = Literal["backward", "forward"]
 SummaryKind = Literal["none", "structural", "narrative", "custom"]
@@ -41,14 +36,6 @@ class SummaryPolicy(NamedTuple):
 NO_SUMMARY = SummaryPolicy()
 
 
-class Destination(NamedTuple):
-    """Where to go."""
-
-    target: int | str  # Events before the place, or the id of a record of the conversation.
-    direction: Direction
-    policy: SummaryPolicy = NO_SUMMARY
-
-
 class Visit(NamedTuple):
     """One move as it is recorded."""
 
@@ -64,83 +51,29 @@ class Visit(NamedTuple):
     hash: str
 
 
-class Arrival(NamedTuple):
-    """The result of a move."""
-
-    place: int
-    frame: Frame
-    summary: tuple[str, ...]  # The summary of the events between, as the policy says.
-    lines: tuple[str, ...]  # The frame in words.
-    path: tuple[str, ...]  # Of the conversation, from its root to the record asked for.
-    visit: Visit
-
-
 class ChronoNav:
     """A position in a recording, with every move made."""
 
-    def __init__(
-        self, timeline: Timeline, tree: ConversationTree | None = None, *, agent: str | None = None, limit: int = 256
-    ) -> None:
+    def __init__(self, timeline: Timeline, *, limit: int = 256) -> None:
         self.timeline = timeline
-        self.tree = tree
-        self.agent = agent
         self.place = len(timeline)
         self.trail = Trail(limit)
-        self._places = _Places(timeline)
 
-    def go(self, request: Destination, at: float) -> Arrival:
-        """Move and record it; raises if the direction does not lead to the target."""
-        path: tuple[str, ...] = ()
-        target = request.target
-        if isinstance(target, str):
-            place = self.place_of(target)
-            path = tuple(node.id for node in self.tree.path(target)) if self.tree is not None else ()
-        else:
-            place = target
-        self._check(place, request.direction)
-        frame = self.timeline.at(place, self.agent)
-        node = target if isinstance(target, str) else ""
-        if self.tree is not None and node:
-            self.tree.navigate(node)
-        summary, visit = self._move(place, request.direction, request.policy, at, node)
-        return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
-
-    def place_of(self, record: str) -> int:
-        """Return how many events of the recording lead up to a record of the conversation."""
-        if self.tree is None:
-            raise StateError("there is no conversation to navigate in")
-        return self._places.after(self.tree[record].where)
-
-    def move(
-        self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY, node: str = ""
-    ) -> tuple[str, ...]:
-        """Record a move whose frame is drawn elsewhere, and return a summary of the events between."""
-        self.place = origin
-        direction: Direction = "backward" if place < origin else "forward"
-        self._check(place, direction)
-        return self._move(place, direction, policy, at, node)[0]
-
-    def _move(
-        self, place: int, direction: Direction, policy: SummaryPolicy, at: float, node: str = ""
-    ) -> tuple[tuple[str, ...], Visit]:
-        origin, self.place = self.place, place
-        summary = tuple(self._summary_lines(min(origin, place), max(origin, place), policy))
-        return summary, self.trail.add(at, origin, place, node, direction, policy.kind, summary)
-
-    def _check(self, place: int, direction: Direction) -> None:
+    def move(self, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY, node: str = "") -> tuple[str, ...]:
+        """Record a move, perhaps to a record of the conversation, and return a summary of the events between."""
         if not 0 <= place <= len(self.timeline):
             raise StateError(f"the recording has {len(self.timeline)} events: there is no event {place}")
-        if direction == "backward" and place > self.place:
-            raise StateError(f"place {place} is after {self.place}: ask to go forward")
-        if direction == "forward" and place < self.place:
-            raise StateError(f"place {place} is before {self.place}: ask to go backward")
+        origin, self.place = self.place, place
+        summary = tuple(self._summary_lines(min(origin, place), max(origin, place), policy))
+        self.trail.add(at, origin, place, node, policy.kind, summary)
+        return summary
 
     def _summary_lines(self, start: int, stop: int, policy: SummaryPolicy) -> Iterable[str]:
         match policy.kind:
             case "structural":
                 return structural(self.timeline, start, stop)
             case "narrative":
-                return narrative(self.timeline, start, stop, policy.max_tokens, self.agent)
+                return narrative(self.timeline, start, stop, policy.max_tokens)
             case "custom":
                 return [one_line(line, _LETTERS) for line in policy.text.splitlines()[:_LINES]]
         return ()
@@ -163,24 +96,15 @@ class Trail:
         """Return the recorded moves, oldest first."""
         return tuple(self._visits)
 
-    def add(
-        self,
-        at: float,
-        origin: int,
-        place: int,
-        node: str,
-        direction: Direction,
-        policy: SummaryKind,
-        summary: Sequence[str],
-    ) -> Visit:
+    def add(self, at: float, origin: int, place: int, node: str, policy: SummaryKind, summary: Sequence[str]) -> None:
         """Record one move."""
+        direction: Direction = "backward" if place < origin else "forward"
         number = self._visits[-1].number + 1 if self._visits else 1
         summary_hash = blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
         visit = Visit(number, at, origin, place, node, direction, policy, summary_hash, self.head, "")
         visit = visit._replace(hash=_visit_link(visit))
         self._visits.append(visit)
         self.head = visit.hash
-        return visit
 
     def verify(self) -> Visit | None:
         """Return the first move that was altered, or None."""
@@ -231,42 +155,18 @@ def record_name(where: Where | None) -> str:
     return "" if where is None else f"{where.file.rpartition('/')[2]}:{where.entry or where.offset}"
 
 
-class _Places:
-    """Maps a line of a log to the place in the recording right after it."""
-
-    __slots__ = ("_files", "_rows", "_seen", "_timeline")
-
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
-        self._files: dict[str, tuple[list[tuple[int, int]], list[int]]] = {}
-        self._rows: dict[tuple[str, str], int] = {}
-        self._seen = 0
-
-    def after(self, where: Where) -> int:
-        """Return the number of events up to that line."""
-        self._grow()
-        position = _position(where)
-        if position is None:
-            return self._rows.get((where.file, where.entry), len(self._timeline))
-        furthest, places = self._files.get(where.file, ([], []))
-        later = bisect_right(furthest, position)
-        return places[later] if later < len(places) else len(self._timeline)
-
-    def _grow(self) -> None:
-        events = self._timeline.events
-        for place in range(self._seen, len(events)):
-            where = events[place].where
-            if where is None:
-                continue
-            position = _position(where)
-            if position is None:
-                self._rows.setdefault((where.file, where.entry), place + 1)
-                continue
-            furthest, places = self._files.setdefault(where.file, ([], []))
-            if not furthest or position > furthest[-1]:
-                furthest.append(position)
-                places.append(place)
-        self._seen = len(events)
+def place_after(events: Sequence[Event], where: Where) -> int:
+    """Return the number of events up to a line of a log, an entry of a document or a row of a database."""
+    sought = _position(where)
+    for place, event in enumerate(events):
+        if event.where is None or event.where.file != where.file:
+            continue
+        position = _position(event.where)
+        if sought is None and event.where.entry == where.entry:
+            return place + 1
+        if sought is not None and position is not None and position > sought:
+            return place
+    return len(events)
 
 
 def _position(where: Where) -> tuple[int, int] | None:

@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from core.engine.governor.machine import Budgets
 from core.engine.mind.cortical import Regime
@@ -166,7 +165,7 @@ def last_compaction(timeline: Timeline, index: int, agent: str) -> int | None:
 def with_context_after(preserved: Preserved, tokens: int) -> Preserved:
     """Return it completed with the context size after the compaction."""
     ratio = preserved.tokens_before / tokens if preserved.tokens_before and tokens else None
-    return replace(preserved, tokens_after=tokens, compression_ratio=ratio)
+    return structs.replace(preserved, tokens_after=tokens, compression_ratio=ratio)
 
 
 class Preserver:
@@ -228,11 +227,11 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
             elif event.outcome == "pending":
                 what = event.program or event.tool
                 newest = repeated.setdefault(("call", what), OpenEnd("call", what, event.at, 0))
-                repeated["call", what] = replace(newest, times=newest.times + 1)
+                repeated["call", what] = structs.replace(newest, times=newest.times + 1)
             elif event.outcome == "failure" and key not in settled:
                 what = " on ".join(part for part in key[:2] if part and part != event.purpose)
                 newest = repeated.setdefault(("failure", *key), OpenEnd("failure", what, event.at, 0))
-                repeated["failure", *key] = replace(newest, what=what, times=newest.times + 1)
+                repeated["failure", *key] = structs.replace(newest, what=what, times=newest.times + 1)
     return sorted([*ends, *repeated.values()], key=lambda end: (-end.at, end.kind, end.what))
 
 

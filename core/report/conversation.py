@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from msgspec import DecodeError, Struct, msgpack
-from msgspec.structs import replace
+from msgspec import DecodeError, Struct, msgpack, structs
 
 from core.engine.percept import AXES
 from core.errors import StateError
@@ -171,7 +170,7 @@ class ConversationTree:
         if node.content_hash:
             self._hashes.setdefault(node.content_hash, name)
         if link.labels in self._nodes:
-            self._nodes[link.labels] = replace(self._nodes[link.labels], label=link.label)
+            self._nodes[link.labels] = structs.replace(self._nodes[link.labels], label=link.label)
         if self._head is None or (link.rank != "aside" and not link.side):
             self._head = name
         return node

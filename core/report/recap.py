@@ -135,7 +135,7 @@ class _Sentence(NamedTuple):
     words: str
 
 
-def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int, agent: str | None = None) -> list[str]:
+def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int) -> list[str]:
     """Return the most important things that happened between two places, in order."""
     events = timeline.events[start:stop]
     left = max_tokens
@@ -143,11 +143,11 @@ def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int, agent:
     if token_estimate(opening) > left:
         return []
     left -= token_estimate(opening)
-    marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
+    marks = list(timeline.marks.between(start, stop))
     parts = [
         *_mark_sentences(timeline, marks),
         *_passages(timeline, marks, start, stop),
-        *_peak_sentences(timeline, start, stop, agent),
+        *_peak_sentences(timeline, start, stop),
     ]
     chosen: list[_Sentence] = []
     for sentence in sorted(parts, key=lambda each: (-each.weight, each.place, each.words)):
@@ -221,9 +221,9 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
     return passages
 
 
-def _peak_sentences(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
+def _peak_sentences(timeline: Timeline, start: int, stop: int) -> list[_Sentence]:
     """Return where each axis was highest."""
-    track = timeline.tracks.get(agent or MAIN)
+    track = timeline.tracks.get(MAIN)
     if track is None:
         return []
     first, last = bisect_left(track.indexes, start), bisect_left(track.indexes, stop)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from math import inf
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
@@ -252,7 +251,7 @@ class SessionStory(Struct, frozen=True):
         while failed and not _fits(shortened.lines(), tokens):
             while failed.pop().startswith(" "):
                 pass
-            shortened = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
+            shortened = structs.replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
         lines = shortened.lines()
         short = lines[:]
         while short and not _fits(short, tokens):

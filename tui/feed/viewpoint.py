@@ -127,10 +127,10 @@ class Navigator:
             "custom" if seek.summary else self._settings.summary, self._settings.tokens, seek.summary or ""
         )
         came = len(timeline) - left if live and left is not None else 0
+        nav.place = origin
         if came > 0 and left is not None:
-            nav.move(origin, left, at)
-            origin = left
-        summary = nav.move(origin, place, at, policy if announce or came > 0 else NO_SUMMARY, seek.record)
+            nav.move(left, at)
+        summary = nav.move(place, at, policy if announce or came > 0 else NO_SUMMARY, seek.record)
         self._unsaved = True
         if summary and (announce or came > 0):
             title = f"Meanwhile: {count(came, 'event')}" if came > 0 else "In between"

@@ -18,7 +18,7 @@ from core.events import MAIN
 from core.logs.finder import sessions
 from core.logs.links import session_links
 from core.report import conversation
-from core.report.chrono import ChronoNav
+from core.report.chrono import place_after
 from core.report.formatting import plain
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
@@ -164,7 +164,7 @@ class BranchScreen(ModelTab):
             return
         try:
             node = self._tree.resolve(record)
-            place = ChronoNav(self._copy, self._tree).place_of(node.id)
+            place = place_after(self._copy.events, node.where)
         except NooscopeError as error:
             self.post_message(Failed(str(error)))
         else:

@@ -14,13 +14,11 @@ from typing import IO, Any, Protocol
 
 import msgspec
 from blake3 import blake3
-from msgspec.structs import replace
 
 from core.agents.registry import known_agents
 from core.agents.table import agent_named
 from core.errors import LinkLost, UsageError
-from core.extras.hosts.link import NatsLink, Reading, Server, StreamItem, connect_nats, library_faults
-from core.extras.hosts.messages import ALIVE, name_of, parts, token
+from core.extras.hosts import stream
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
 from core.live.status import Limits, StatusFacts, status_of
@@ -66,7 +64,7 @@ class Ledger:
         self.place = self._synced = self._read_place()
         self._synced_at = time.monotonic()
 
-    def add(self, items: list[StreamItem]) -> None:
+    def add(self, items: list[stream.StreamItem]) -> None:
         """Write new messages; raises only `OSError`, after which they may be added again."""
         lines: dict[Path, list[bytes]] = {}
         times: dict[Path, float] = {}
@@ -123,9 +121,9 @@ class Ledger:
                     path.unlink()
                     self._last.pop(path, None)
 
-    def _line(self, item: StreamItem) -> tuple[Path | None, bytes, float]:
+    def _line(self, item: stream.StreamItem) -> tuple[Path | None, bytes, float]:
         """The file of a message, its line and its time; a place in another host's file is left out."""
-        tokens, data = parts(item.subject), item.data
+        tokens, data = stream.parts(item.subject), item.data
         if tokens is None or len(data) > _LONGEST:
             return _REFUSED
         try:
@@ -193,7 +191,7 @@ class SignsOfLife:
         """Return why nothing may be known of a host now; blank if it was heard of within its patience."""
         if self.lost:
             return f"no data from the NATS server: {self.lost}"
-        silent = self._clock() - self.heard.get(token(host), self.since)
+        silent = self._clock() - self.heard.get(stream.token(host), self.since)
         if silent <= patience:
             return ""
         return f"no sign of life from {host} for {span(silent)}; is `nooscope fleet ship` running there?"
@@ -202,7 +200,7 @@ class SignsOfLife:
 class Mirror(SignsOfLife):
     """Keeps the logs up to date from a thread; if another process does so already, it only follows."""
 
-    def __init__(self, server: Server, cache: Path, *, pull: int = 512) -> None:
+    def __init__(self, server: stream.Server, cache: Path, *, pull: int = 512) -> None:
         super().__init__()
         self._server = server
         self._cache = cache
@@ -246,9 +244,9 @@ class Mirror(SignsOfLife):
     async def _persist_mirror(self) -> None:
         tries = 0
         while not self._stop.is_set():
-            link: NatsLink | None = None
+            link: stream.NatsLink | None = None
             try:
-                link = await connect_nats(self._server)
+                link = await stream.connect_nats(self._server)
                 await self._follow(link)
             except (LinkLost, OSError) as fault:
                 if self.ledger is None:
@@ -264,21 +262,21 @@ class Mirror(SignsOfLife):
                 if link is not None:
                     await link.close()
 
-    async def _follow(self, link: NatsLink) -> None:
-        with library_faults():
+    async def _follow(self, link: stream.NatsLink) -> None:
+        with stream.library_faults():
             state = await link.state()
         ledger = self._open(state.created)
-        alive = await link.connection.subscribe(ALIVE)
+        alive = await link.connection.subscribe(stream.ALIVE)
         if self._lock is None:
             await self._look_on(link, alive)
             return
         ledger.tidy(state.first)
-        reading = Reading(link, pull=self._pull)
-        with library_faults():
+        reading = stream.Reading(link, pull=self._pull)
+        with stream.library_faults():
             await reading.begin(ledger.place + 1)
         await self._take(link, reading, ledger, alive)
 
-    async def _take(self, link: NatsLink, reading: Reading, ledger: Ledger, alive: Any) -> None:
+    async def _take(self, link: stream.NatsLink, reading: stream.Reading, ledger: Ledger, alive: Any) -> None:
         saved = time.monotonic()
         try:
             while not self._stop.is_set():
@@ -298,7 +296,7 @@ class Mirror(SignsOfLife):
             if self._stop.is_set():
                 ledger.sync()
 
-    async def _look_on(self, link: NatsLink, alive: Any) -> None:
+    async def _look_on(self, link: stream.NatsLink, alive: Any) -> None:
         self._ready.set()
         while not self._stop.is_set():
             await asyncio.sleep(0.25)
@@ -336,7 +334,7 @@ class Mirror(SignsOfLife):
 def host_of(path: Path, folder: Path) -> str:
     """The host whose session a mirrored log is."""
     try:
-        return name_of(path.relative_to(folder).parts[0])
+        return stream.name_of(path.relative_to(folder).parts[0])
     except (ValueError, IndexError):
         return ""
 
@@ -388,8 +386,10 @@ class HostRoster(Roster):
             return row
         why = self._hosts.trouble(host, self._patience) if row.status.level or host in self._expected else ""
         if not why or row.status.word in _OVER:
-            return replace(row, host=host)
-        return replace(row, host=host, facts=replace(row.facts, lost=why)).at(now, self._limits)
+            return msgspec.structs.replace(row, host=host)
+        return msgspec.structs.replace(row, host=host, facts=msgspec.structs.replace(row.facts, lost=why)).at(
+            now, self._limits
+        )
 
     def _absent(self, host: str, now: float) -> FleetRow | None:
         why = self._hosts.trouble(host, self._patience)

@@ -18,8 +18,7 @@ from core.agents.registry import known_agents, make_kit
 from core.agents.words import WordReader, word_logs
 from core.errors import LinkLost, StoreError, UnreadableLog
 from core.events import Event
-from core.extras.hosts.link import NatsLink, Reading, Server, connect_nats, library_faults
-from core.extras.hosts.messages import ROOT, Names, Sender, ShippedEvent, token
+from core.extras.hosts import stream
 from core.logs.discovery import Found, describe_sessions, find
 from core.logs.finder import Finder
 from core.logs.follow import Follower, file_changes
@@ -39,7 +38,7 @@ class Shipper:
 
     def __init__(
         self,
-        server: Server,
+        server: stream.Server,
         sources: Sources,
         place: SenderFile,
         host: str,
@@ -49,11 +48,11 @@ class Shipper:
         self._server = server
         self._sources = sources
         self._place = place
-        self._host = token(host)
+        self._host = stream.token(host)
         self._settings = settings
         self._hosts = settings.ingest.hosts
         self._say = say
-        self._outbox: list[ShippedEvent] = []
+        self._outbox: list[stream.ShippedEvent] = []
         self._stop = asyncio.Event()
         self._stirred = asyncio.Event()
         self._changed: set[Path] = set()
@@ -83,9 +82,9 @@ class Shipper:
     async def _persist(self, once: bool) -> bool:
         tries = 0
         while not self._stop.is_set():
-            link: NatsLink | None = None
+            link: stream.NatsLink | None = None
             try:
-                link = await connect_nats(self._server)
+                link = await stream.connect_nats(self._server)
                 await self._agree(link)
                 if tries:
                     self._say(f"{self._server.name} is back")
@@ -107,9 +106,9 @@ class Shipper:
                     await link.close()
         return True
 
-    async def _agree(self, link: NatsLink) -> None:
+    async def _agree(self, link: stream.NatsLink) -> None:
         """Read from the stream which events of this host arrived that are not stored as sent."""
-        with library_faults():
+        with stream.library_faults():
             state = await link.state(self._hosts)
         start, other = self._place.stream(state.created, state.last)
         if other:
@@ -117,8 +116,8 @@ class Shipper:
             self._outbox.clear()
         if start > state.last:
             return
-        reading = Reading(link, f"{ROOT}.{self._host}.*.*", words=False)
-        with library_faults():
+        reading = stream.Reading(link, f"{stream.ROOT}.{self._host}.*.*", words=False)
+        with stream.library_faults():
             await reading.begin(start)
         while reading.left:
             items = await reading.take(5.0, time.monotonic)
@@ -127,7 +126,7 @@ class Shipper:
         await reading.end()
         self._outbox = [one for one in self._outbox if not self._place.has(one.subject, one.id)]
 
-    async def _send_all(self, link: NatsLink, once: bool) -> None:
+    async def _send_all(self, link: stream.NatsLink, once: bool) -> None:
         while not self._stop.is_set():
             await self._sign(link)
             if self._outbox:
@@ -140,7 +139,7 @@ class Shipper:
                     return
                 await self._rest(link)
 
-    async def _read(self, link: NatsLink, once: bool) -> bool:
+    async def _read(self, link: stream.NatsLink, once: bool) -> bool:
         """One turn through all sessions that may have something; whether anything was sent."""
         more = False
         for source in self._sources.open():
@@ -159,10 +158,10 @@ class Shipper:
             await self._send(link)
         return more
 
-    async def _send(self, link: NatsLink) -> None:
+    async def _send(self, link: stream.NatsLink) -> None:
         """Hand a batch over and wait until all of it is stored; only then it is taken note of."""
         batch = self._outbox
-        with library_faults():
+        with stream.library_faults():
             answers = [
                 await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
                 for one in batch
@@ -189,15 +188,15 @@ class Shipper:
             self._sources.settle()
             self._looked = now
 
-    async def _sign(self, link: NatsLink) -> None:
+    async def _sign(self, link: stream.NatsLink) -> None:
         now = time.monotonic()
         if now - self._signed >= self._hosts.sign:
-            with library_faults():
-                await link.connection.publish(f"{ROOT}.{self._host}", b"")
+            with stream.library_faults():
+                await link.connection.publish(f"{stream.ROOT}.{self._host}", b"")
                 await link.connection.flush(5)
             self._signed = now
 
-    async def _rest(self, link: NatsLink) -> None:
+    async def _rest(self, link: stream.NatsLink) -> None:
         """Wait for a file to change."""
         waiting = any(source.watching_open for source in self._sources.open())
         patience = _SOON if waiting else min(1.0, self._hosts.sign)
@@ -239,7 +238,7 @@ _SETTLED = 1.0  # Seconds a call must be open before it is sent.
 class ShippedSession:
     """One session that is read and sent."""
 
-    def __init__(self, follower: Follower, sender: Sender, sent: set[bytes]) -> None:
+    def __init__(self, follower: Follower, sender: stream.Sender, sent: set[bytes]) -> None:
         self.follower = follower
         self.sender = sender
         self._sent = sent
@@ -248,9 +247,9 @@ class ShippedSession:
         self.due = True
         self.watching_open = True  # It is not known yet whether calls stay open.
 
-    def take(self, most: int) -> list[ShippedEvent]:
+    def take(self, most: int) -> list[stream.ShippedEvent]:
         """The next events that were not sent yet."""
-        messages: list[ShippedEvent] = []
+        messages: list[stream.ShippedEvent] = []
         while not messages:
             events = self.follower.poll(most)
             built = map(self.sender.message, events)
@@ -261,7 +260,7 @@ class ShippedSession:
                 break
         return messages
 
-    def pending_message(self, now: float, *, at_once: bool = False) -> ShippedEvent | None:
+    def pending_message(self, now: float, *, at_once: bool = False) -> stream.ShippedEvent | None:
         """The message of calls that stay open for a second, once."""
         if self.due or not self.watching_open:
             return None
@@ -295,7 +294,7 @@ class Sources:
         sent: Callable[[str], set[bytes]],
         *,
         paths: Sequence[Path] = (),
-        names: Names | None = None,
+        names: stream.Names | None = None,
         words: bool = False,
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -387,7 +386,7 @@ class Sources:
             return None
         session = ([one for one in here if one.id == listing.session] or here)[0]
         read = WordReader(word_logs(session)).words if self._words else None
-        sender = Sender(self._host, session.tool, session.id, self._names, read)
+        sender = stream.Sender(self._host, session.tool, session.id, self._names, read)
         follower = Follower(session, self._kit, self._settings.ingest)
         return ShippedSession(follower, sender, self._sent(sender.subject))
 

@@ -21,10 +21,9 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from core.errors import UsageError
-from core.extras.hosts.link import StreamItem
-from core.extras.hosts.messages import ROOT, ShippedEvent, parts, token
 from core.extras.hosts.mirror import Ledger
 from core.extras.hosts.shipper import Sources
+from core.extras.hosts.stream import ROOT, ShippedEvent, StreamItem, parts, token
 from core.logs.follow import file_changes
 from core.report.formatting import plain, span
 from core.settings import Settings

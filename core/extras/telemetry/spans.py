@@ -16,7 +16,7 @@ from core import __version__
 from core.engine.society.engine import Step
 from core.errors import NotSent, UsageError
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
-from core.export.privacy import Privacy
+from core.export.film import Privacy
 from core.safe_text import safe_json_bytes
 from core.timeline.marks import MarkKind, Marks
 

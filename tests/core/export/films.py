@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.registry import make_kit
-from core.export.film import ExportedSession, film
-from core.export.privacy import Level, Privacy
+from core.export.film import ExportedSession, Level, Privacy, film
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings

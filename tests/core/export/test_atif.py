@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.agents.registry import make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.export.atif import atif
-from core.export.film import film
-from core.export.privacy import Privacy
+from core.export.exporters import atif
+from core.export.film import Privacy, film
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings

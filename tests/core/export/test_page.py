@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.export.exporters import data, embedded, page
-from core.export.privacy import Level
+from core.export.film import Level
 from tests.core.export.films import HOSTILE, SECRET, hostile, made
 from tests.core.logs import log_lines as logs
 

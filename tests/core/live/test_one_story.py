@@ -18,10 +18,9 @@ from core.agents.values import decode
 from core.agents.words import WordReader, word_logs
 from core.engine.response import Notice
 from core.events import MAIN, AgentEnd, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse
-from core.export.film import film
-from core.export.privacy import Privacy
+from core.export.film import Privacy, film
 from core.extension.hooks import Extension
-from core.extras.telemetry.metrics import MetricsPage
+from core.extras.telemetry.station import MetricsPage
 from core.live.driver import Driver
 from core.live.fleet.roster import Roster
 from core.live.source import Followed, Target

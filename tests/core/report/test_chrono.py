@@ -13,10 +13,10 @@ from core.agents.registry import make_kit
 from core.errors import StateError, StoreError
 from core.events import Event, Prompt, ToolUse, Where
 from core.logs.finder import sessions
-from core.logs.links import Link, session_links
+from core.logs.links import session_links
 from core.logs.redact.values import one_line
 from core.logs.session import read_session
-from core.report.chrono import ChronoNav, Destination, SummaryPolicy, Trail, Visit
+from core.report.chrono import ChronoNav, SummaryPolicy, Trail, Visit, place_after
 from core.report.conversation import ConversationTree
 from core.report.event_words import firing_words
 from core.report.recap import narrative, short_clock, structural, token_estimate
@@ -37,45 +37,31 @@ def timeline() -> Timeline:
     return recorded(session(600, agents=2))
 
 
-def test_a_move_leads_to_the_frame_of_its_place(timeline: Timeline) -> None:
+def test_moves_are_recorded_with_their_direction(timeline: Timeline) -> None:
     nav = ChronoNav(timeline)
-    back = nav.go(Destination(200, "backward"), 5.0)
-    assert (back.place, nav.place, back.summary, back.path) == (200, 200, (), ())
-    assert back.frame == timeline.at(200)
-    assert f"after {back.frame.events} events" in back.lines[0]
-    assert back.frame.receptor.meta.state in back.lines[0]
-    forth = nav.go(Destination(340, "forward"), 6.0)
-    assert forth.frame == timeline.at(340)
-    assert [(each.origin, each.place, each.at) for each in nav.trail.visits] == [(600, 200, 5.0), (200, 340, 6.0)]
-
-
-def test_the_direction_must_lead_there(timeline: Timeline) -> None:
-    nav = ChronoNav(timeline)
-    nav.go(Destination(300, "backward"), 1.0)
-    with pytest.raises(StateError, match="ask to go forward"):
-        nav.go(Destination(301, "backward"), 2.0)
-    with pytest.raises(StateError, match="ask to go backward"):
-        nav.go(Destination(299, "forward"), 2.0)
+    assert nav.move(200, 5.0) == nav.move(340, 6.0) == nav.move(340, 7.0) == ()
+    assert nav.place == 340
+    assert [(each.origin, each.place, each.at, each.direction) for each in nav.trail.visits] == [
+        (600, 200, 5.0, "backward"),
+        (200, 340, 6.0, "forward"),
+        (340, 340, 7.0, "forward"),
+    ]
     for place in (-1, 601):
         with pytest.raises(StateError, match="600 events"):
-            nav.go(Destination(place, "forward"), 2.0)
-    with pytest.raises(StateError, match="no conversation"):
-        nav.go(Destination("a", "forward"), 2.0)
-    assert nav.place == 300 and len(nav.trail) == 1
-    assert nav.go(Destination(300, "forward"), 3.0).place == nav.go(Destination(300, "backward"), 4.0).place
+            nav.move(place, 8.0)
+    assert nav.place == 340 and len(nav.trail) == 3
 
 
 def test_a_move_reads_and_changes_nothing(timeline: Timeline) -> None:
     before = encode(timeline.society.dump())
     nav = ChronoNav(timeline)
     for place in (10, 400, 600):
-        policy = SummaryPolicy("narrative", 300)
-        nav.go(Destination(place, "backward" if place < nav.place else "forward", policy), 1.0)
+        nav.move(place, 1.0, SummaryPolicy("narrative", 300))
     assert encode(timeline.society.dump()) == before
 
 
 def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> None:
-    said = ChronoNav(timeline).go(Destination(100, "backward", SummaryPolicy("structural")), 1.0).summary
+    said = ChronoNav(timeline).move(100, 1.0, SummaryPolicy("structural"))
     passed = timeline.events[100:]
     uses = [event for event in passed if isinstance(event, ToolUse)]
     failed = sum(event.outcome == "failure" for event in uses)
@@ -121,14 +107,6 @@ def test_a_halt_is_told_before_all_else() -> None:
     assert brief[1].startswith(short_clock(halt.at - 1.0))
 
 
-def test_a_narrative_of_one_agent_tells_of_no_other(timeline: Timeline) -> None:
-    alone = narrative(timeline, 0, 600, 100_000, "agent-1")
-    told = [line for line in alone[1:] if " peaks at " not in line]
-    assert told and all("agent-1: " in line for line in told)
-    main = narrative(timeline, 0, 600, 100_000, "main")
-    assert len(main) > 1 and not any("agent-1: " in line for line in main)
-
-
 def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
     track = timeline.tracks["main"]
     column = track.columns.column("axis.fatigue")
@@ -142,7 +120,7 @@ def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
 def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
     secret = "ghp_" + "x1Y2" * 9
     policy = SummaryPolicy("custom", text=f"went back\x1b[31m to look\n{secret}\n" + "\n" * 100)
-    said = ChronoNav(timeline).go(Destination(5, "backward", policy), 1.0).summary
+    said = ChronoNav(timeline).move(5, 1.0, policy)
     assert said[0] == "went back [31m to look"
     assert secret not in "".join(said) and len(said) <= 40
     assert one_line("a" * 500) == "a" * 120
@@ -159,10 +137,8 @@ def test_any_moves_on_any_recording_arrive_and_verify(stream: list[Event], place
     nav, again = ChronoNav(timeline, limit=3), ChronoNav(recorded(stream), limit=3)
     policy = SummaryPolicy(kind, 80)  # type: ignore[arg-type]
     for number, place in enumerate(min(place, len(stream)) for place in places):
-        request = Destination(place, "backward" if place <= nav.place else "forward", policy)
-        arrival = nav.go(request, float(number))
-        assert arrival.frame == timeline.at(place)
-        assert again.go(request, float(number)).visit == arrival.visit
+        assert again.move(place, float(number), policy) == nav.move(place, float(number), policy)
+        assert again.trail.dump() == nav.trail.dump()
     assert len(nav.trail) == min(3, len(places)) and nav.trail.verify() is None
     assert nav.trail.visits[-1].number == len(places)
 
@@ -170,7 +146,7 @@ def test_any_moves_on_any_recording_arrive_and_verify(stream: list[Event], place
 def trail(moves: int = 5) -> Trail:
     made = Trail(4)
     for number in range(moves):
-        made.add(float(number), number, number + 1, "", "forward", "structural", ["a", str(number)])
+        made.add(float(number), number, number + 1, "", "structural", ["a", str(number)])
     return made
 
 
@@ -201,7 +177,7 @@ def test_a_trail_goes_on_from_its_dump() -> None:
     first, second = trail(), Trail(4)
     second.load(first.dump())
     for each in (first, second):
-        each.add(9.0, 1, 2, "n", "backward", "none", [])
+        each.add(9.0, 1, 2, "n", "none", [])
     assert first.dump() == second.dump() and second.verify() is None
     assert [visit.number for visit in second.visits] == [3, 4, 5, 6]
     second._visits[-1] = second._visits[-1]._replace(hash="0")
@@ -217,19 +193,8 @@ def test_a_record_of_the_conversation_leads_to_its_place() -> None:
         ToolUse(at=4.0, where=lines[4]),
         ToolUse(at=4.0, outcome="pending", where=lines[1]),
     ]
-    kin = [
-        Link(f"n{number}", f"n{number - 1}" if number else None, "answer", 0.0, where, b"%d" % number)
-        for number, where in enumerate(lines)
-    ]
-    nav = ChronoNav(recorded(stream), ConversationTree(kin))
-    places = [nav.go(Destination(f"n{number}", "backward"), 1.0).place for number in (5, 4, 3, 2, 1, 0)]
-    assert places == [5, 5, 3, 3, 1, 1]
-    assert nav.tree is not None and nav.tree.head == nav.tree["n0"]
-    arrival = nav.go(Destination("n3", "forward"), 2.0)
-    assert arrival.path == ("n0", "n1", "n2", "n3") and arrival.visit.node == "n3"
-    with pytest.raises(StateError, match="no record 'zz'"):
-        nav.go(Destination("zz", "forward"), 3.0)
-    assert nav.place == 3
+    assert [place_after(stream, lines[number]) for number in (5, 4, 3, 2, 1, 0)] == [5, 5, 3, 3, 1, 1]
+    assert place_after(stream, Where("other", 1, 2)) == 5
 
 
 def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> None:
@@ -239,10 +204,7 @@ def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> No
     ]
     wheres = [Where("doc", 0, 9, f"/messages/{number}") for number in range(3)]
     wheres += [Where("db", entry="part/p3"), Where("db", entry="part/none")]
-    kin = [Link(str(number), None, "entry", 0.0, where, b"") for number, where in enumerate(wheres)]
-    nav = ChronoNav(recorded(stream), ConversationTree(kin))
-    asked = ("4", "3", "2", "1", "0")
-    assert [nav.go(Destination(name, "backward"), 1.0).place for name in asked] == [4, 4, 4, 1, 1]
+    assert [place_after(stream, where) for where in reversed(wheres)] == [4, 4, 4, 1, 1]
 
 
 def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
@@ -251,10 +213,6 @@ def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
     for found in sessions([folder / "claude-code" / "pomodoro-timer.jsonl", folder / "pi"], kit):
         timeline = recorded(list(read_session(found, kit)))
         tree = ConversationTree(session_links(found, kit))
-        nav = ChronoNav(timeline, tree)
-        nav.go(Destination(0, "backward"), 0.0)
-        ids = [node.id for node in tree.path()]
-        places = [nav.go(Destination(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]]
-        assert places == sorted(places) and places[-1] > len(timeline) // 2
-        assert nav.go(Destination(ids[-1], "forward"), 2.0).place == len(timeline)
-        assert nav.trail.verify() is None
+        places = [place_after(timeline.events, node.where) for node in tree.path()]
+        assert places == sorted(places) and places[len(places) // 25 * 25] > len(timeline) // 2
+        assert places[-1] == len(timeline)

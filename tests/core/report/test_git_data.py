@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.report.git_data import GitData, open_repository, outcome_with_fates
-from core.report.outcome import SessionOutcome
+from core.report.outcome import GitData, SessionOutcome, open_repository, outcome_with_fates
 from tests.audit import looking
 from tests.core.report.test_changes import ClaudeLog
 

@@ -175,7 +175,7 @@ def _read_affect(folder: Path) -> list[str]:
 def _trail(folder: Path, number: int) -> None:
     trail = Trail()
     for each in range(number):
-        trail.add(float(each), each, each + 1, "", "forward", "none", ())
+        trail.add(float(each), each, each + 1, "", "none", ())
     TrailStore("s", folder).write(trail.dump())
 
 

@@ -38,7 +38,7 @@ def test_moves_are_shown_and_checked(log: Path, capsys: pytest.CaptureFixture[st
     assert "no moves are recorded" in capsys.readouterr().out
     trail = Trail()
     for number in range(3):
-        trail.add(10.0 * number, number, number + 5, "", "forward", "none", ())
+        trail.add(10.0 * number, number, number + 5, "", "none", ())
     store_of(log).write(trail.dump())
     assert main(["trail", str(log)]) == 0
     rows = capsys.readouterr().out.splitlines()
@@ -54,7 +54,7 @@ def test_moves_are_shown_and_checked(log: Path, capsys: pytest.CaptureFixture[st
 def test_a_changed_record_is_found(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trail = Trail()
     for number in range(3):
-        trail.add(10.0 * number, number, number + 5, "", "forward", "none", ())
+        trail.add(10.0 * number, number, number + 5, "", "none", ())
     rows = [list(row) for row in trail.dump()]
     rows[1][3] = 9
     store_of(log).write(rows)

@@ -96,7 +96,7 @@ def _run(args: argparse.Namespace) -> int:
     if not summaries or args.metrics == "-":
         return 0 if summaries else 1
     if kept_question is not None and not kept_question.keeps:
-        from core.report.git_data import outcome_with_fates
+        from core.report.outcome import outcome_with_fates
 
         for one in summaries:
             one.outcome = outcome_with_fates(one.outcome, one.project, one.id, one.started or 0.0)
@@ -143,8 +143,7 @@ def _summaries(
 def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
     """Write the sessions as a dataset, one share at a time."""
     from core.extras import needed
-    from core.extras.batch.dataset import Dataset
-    from core.extras.batch.shares import shares
+    from core.extras.batch.shares import Dataset, shares
     from core.report.formatting import count
 
     needed("duckdb", "batch")
@@ -170,7 +169,7 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
     from core.extras.batch.shares import write_share
 
     if args.on:
-        from core.extras.batch.dataset import cluster, done_by
+        from core.extras.batch.shares import cluster, done_by
 
         with cluster(args.on, max(1, recordings.useful_jobs(args.jobs, len(work), _SMALL, _SMALL))) as client:
             yield from done_by(client, write_share, work)

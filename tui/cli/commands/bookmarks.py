@@ -128,8 +128,9 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
 
 def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     """Show the model at a verified bookmark; returns 1 if the saved state does not match."""
-    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
+    from core.report.chrono import ChronoNav, SummaryPolicy
     from core.report.formatting import plain
+    from core.report.recap import frame_lines
 
     place = store.back(timeline, name)
     bookmark = place.bookmark
@@ -138,10 +139,8 @@ def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
         print(plain(bookmark.note, 400))
     if place.standing == "gone":
         return 1
-    arrival = ChronoNav(timeline).go(
-        Destination(bookmark.place, "backward", SummaryPolicy("narrative")), bookmark.created
-    )
-    for line in [*arrival.lines, "", "since then:", *arrival.summary]:
+    summary = ChronoNav(timeline).move(bookmark.place, bookmark.created, SummaryPolicy("narrative"))
+    for line in [*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary]:
         print(plain(line))
     return 1 if place.standing == "differs" else 0
 

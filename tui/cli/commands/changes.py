@@ -26,8 +26,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.report.changes import change_line, diff_text
     from core.report.formatting import plain, readable_json
-    from core.report.git_data import outcome_with_fates
-    from core.report.outcome import read_outcome
+    from core.report.outcome import outcome_with_fates, read_outcome
     from core.timeline.places import parse_place
 
     settings = settings_from(args).settings

@@ -14,8 +14,7 @@ from tui.cli.options import CliCommand, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
-    from core.export.film import ExportedSession
-    from core.export.privacy import Level
+    from core.export.film import ExportedSession, Level
     from core.extras.telemetry.spans import Span
     from core.logs.format import Kit
     from core.logs.session import LogSession
@@ -99,8 +98,7 @@ def _chosen_formats(name: str) -> frozenset[str]:
 
 def _share(args: argparse.Namespace) -> int:
     """One session as a page, a film of text or a report."""
-    from core.export.film import film
-    from core.export.privacy import Privacy
+    from core.export.film import Privacy, film
     from core.logs.session import read_session
     from tui.cli.options import configured_initial
     from tui.cli.recordings import no_events, one_session, refuse_source
@@ -127,7 +125,7 @@ def _trace(args: argparse.Namespace) -> int:
     import os
 
     from core import __version__
-    from core.export.privacy import Privacy
+    from core.export.film import Privacy
     from core.extras.telemetry.spans import BATCH, Collector, Tracer, encoded, headers_of, resource, send_all
     from core.logs.session import read_session
     from core.timeline.opening import seed_of

@@ -81,9 +81,9 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
     from platformdirs import user_cache_path
 
     from core.errors import UsageError
-    from core.extras.hosts.link import server_of
     from core.extras.hosts.mirror import HostRoster, Mirror
     from core.extras.hosts.ssh import SshHosts, ssh_address
+    from core.extras.hosts.stream import server_of
 
     if args.paths:
         raise UsageError("--from shows what hosts send; leave out the paths")

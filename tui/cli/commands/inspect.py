@@ -54,8 +54,8 @@ def _run_frame(args: argparse.Namespace) -> int:
     from core.report import formatting
     from core.report.compaction import last_compaction, preserve_at
     from core.report.compaction import lines as preserved_lines
-    from core.report.frame_page import frame_page
     from core.report.now import Landmarks, Teller, now_lines
+    from core.report.page import frame_page
     from core.timeline.places import parse_place
 
     timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
@@ -132,8 +132,8 @@ def _add_diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run_diff(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
-    from core.report.frame_page import between, difference, difference_page
     from core.report.now import Landmarks, Teller
+    from core.report.page import between, difference, difference_page
     from core.timeline.places import parse_place
 
     timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
@@ -268,16 +268,18 @@ def _print_path_to(tree: ConversationTree, prefix: str) -> int:
 
 def _print_record(args: argparse.Namespace, settings: Settings, tree: ConversationTree) -> int:
     """Go back from the end of the recording to a record, and print the model there."""
-    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
+    from core.report.chrono import ChronoNav, SummaryPolicy, place_after
     from core.report.formatting import count, plain
+    from core.report.recap import frame_lines
 
     node = tree.resolve(args.go)
     timeline = recording_at(args.path, initial_states_of(args, settings))
     policy = SummaryPolicy("custom", text=args.note) if args.note else SummaryPolicy("narrative")
-    arrival = ChronoNav(timeline, tree).go(Destination(node.id, "backward", policy), timeline.time_of(len(timeline)))
+    place = place_after(timeline.events, node.where)
+    summary = ChronoNav(timeline).move(place, timeline.time_of(len(timeline)), policy, node.id)
     print(_node_line(node))
-    print(f"record {node.place + 1}, {count(len(arrival.path), 'record')} from the start; event {arrival.place}")
-    for line in [*arrival.lines, "", "since then:", *arrival.summary]:
+    print(f"record {node.place + 1}, {count(len(tree.path(node.id)), 'record')} from the start; event {place}")
+    for line in [*frame_lines(timeline.at(place)), "", "since then:", *summary]:
         print(plain(line))
     return 0
 

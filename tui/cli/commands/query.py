@@ -25,7 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
-    from core.extras.batch.dataset import ask
+    from core.extras.batch.shares import ask
 
     if args.list:
         return _list()
@@ -42,8 +42,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from core.extras.batch.dataset import QUESTIONS
-    from core.extras.batch.shares import PARTITIONS, TABLES
+    from core.extras.batch.shares import PARTITIONS, QUESTIONS, TABLES
 
     for name, question in QUESTIONS.items():
         print(f"{name:<18} {question.about}")

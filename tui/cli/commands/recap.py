@@ -51,11 +51,10 @@ def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_recap(args: argparse.Namespace) -> int:
-    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
+    from core.report.chrono import ChronoNav, SummaryPolicy
     from core.report.formatting import count, plain
-    from core.report.git_data import outcome_with_fates
-    from core.report.outcome import read_outcome
-    from core.report.recap import token_estimate
+    from core.report.outcome import outcome_with_fates, read_outcome
+    from core.report.recap import frame_lines, token_estimate
     from core.report.story import story
     from core.timeline.places import parse_place
 
@@ -71,14 +70,14 @@ def _run_recap(args: argparse.Namespace) -> int:
     left = args.tokens - sum(map(token_estimate, lines))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
-    nav.go(Destination(begin, "backward", SummaryPolicy("none")), at)
-    arrival = nav.go(Destination(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
+    nav.move(begin, at)
+    summary = nav.move(end, at, SummaryPolicy(args.form, max(1, left)))
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     session, kit = one_session(args.path, settings)
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
     outcome = outcome_with_fates(reader.at(end), reader.project, session.id, timeline.events[0].at).lines()
     lines += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
-    for line in [*lines, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
+    for line in [*lines, "", *summary, *([""] if summary else []), *frame_lines(timeline.at(end))]:
         print(plain(line))
     return 0
 

@@ -16,8 +16,8 @@ from tui.cli.streams import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.extras.hosts.messages import Names
     from core.extras.hosts.shipper import Sources
+    from core.extras.hosts.stream import Names
     from core.settings import Settings
 
 _VARIABLES = (
@@ -53,7 +53,7 @@ def _run(args: argparse.Namespace) -> int:
 
     from core.errors import UnreadableLog
     from core.extras import needed
-    from core.extras.hosts.link import server_of
+    from core.extras.hosts.stream import server_of
     from core.logs.log_files import is_there
 
     settings = settings_from(args).settings
@@ -73,8 +73,8 @@ def _to_standard_output(args: argparse.Namespace, settings: Settings) -> int:
     """Write all events as lines; with their words, unless these are to stay here."""
     import secrets
 
-    from core.extras.hosts.messages import Names
     from core.extras.hosts.ssh import PipeShipper
+    from core.extras.hosts.stream import Names
 
     names = Names(secrets.token_bytes(32)) if args.without_words else None
     sources = _sources(args, settings, lambda _: set(), names, words=names is None)
@@ -113,9 +113,8 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     from blake3 import blake3
     from platformdirs import user_data_path
 
-    from core.extras.hosts.link import server_of
-    from core.extras.hosts.messages import Names
     from core.extras.hosts.shipper import SenderFile, Shipper
+    from core.extras.hosts.stream import Names, server_of
 
     server = server_of(args.server, os.environ)
     host = _host(args)

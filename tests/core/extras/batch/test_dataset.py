@@ -15,8 +15,19 @@ import pytest
 from bench.claude import write_log
 from core.agents.registry import make_kit
 from core.errors import UsageError
-from core.extras.batch.dataset import QUESTIONS, ask, cluster, done_by
-from core.extras.batch.shares import PARTITIONS, SHARES, TABLES, Share, Written, shares, write_share
+from core.extras.batch.shares import (
+    PARTITIONS,
+    QUESTIONS,
+    SHARES,
+    TABLES,
+    Share,
+    Written,
+    ask,
+    cluster,
+    done_by,
+    shares,
+    write_share,
+)
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates

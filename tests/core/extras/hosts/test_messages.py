@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
 from core.events import AgentStart, Event, Prompt, SessionStart, Turn, Where
-from core.extras.hosts.messages import ROOT, Names, Sender, name_of, parts, session_subject, token
+from core.extras.hosts.stream import ROOT, Names, Sender, name_of, parts, session_subject, token
 from core.extras.telemetry.station import open_events
 from tests.core.extras.hosts.servers import begins, use
 

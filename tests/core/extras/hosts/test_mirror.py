@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.extras.hosts.link import StreamItem
-from core.extras.hosts.messages import Sender, session_subject, token
 from core.extras.hosts.mirror import HostRoster, Ledger, SignsOfLife, host_of
 from core.extras.hosts.shipper import SenderFile
+from core.extras.hosts.stream import Sender, StreamItem, session_subject, token
 from core.live.fleet.roster import once
 from core.settings import Settings
 from tests.core.extras.hosts.servers import begins, use

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import LinkLost, UsageError
-from core.extras.hosts.link import StreamItem, connect_nats, server_of
 from core.extras.hosts.mirror import HostRoster, Ledger, Mirror
 from core.extras.hosts.shipper import SenderFile, Shipper, Sources
+from core.extras.hosts.stream import StreamItem, connect_nats, server_of
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow
 from core.logs.finder import sessions

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import settings
 
 from core.events import Event
-from core.extras.hosts.link import Reading, StreamItem, connect_nats, server_of
-from core.extras.hosts.messages import token
 from core.extras.hosts.mirror import Mirror
+from core.extras.hosts.stream import Reading, StreamItem, connect_nats, server_of, token
 from tests.core.extras.hosts.servers import NatsServer, begins, ended, lines, ship, use
 
 SESSIONS = 20

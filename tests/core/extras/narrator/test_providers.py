@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from core.extras.narrator.providers import api_key, provider_of
+from core.extras.narrator.router import api_key, provider_of
 from core.settings.layers import Given, Layer, resolve
 from tests.core.extras.narrator.made_up_model import serving
 from tests.core.extras.narrator.routing import GOOD, Bench, by_template, settings_with, words

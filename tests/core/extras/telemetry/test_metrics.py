@@ -11,8 +11,7 @@ import pytest
 from bench.workload import session
 from core.errors import UsageError
 from core.events import Event, SessionStart, ToolUse
-from core.extras.telemetry.metrics import MetricsPage
-from core.extras.telemetry.station import MetricsServer
+from core.extras.telemetry.station import MetricsPage, MetricsServer
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN
 from tui.cli import main

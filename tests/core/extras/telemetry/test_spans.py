@@ -9,7 +9,7 @@ import pytest
 from bench.workload import session
 from core.errors import NotSent, UsageError
 from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
-from core.export.privacy import Privacy
+from core.export.film import Privacy
 from core.extras.telemetry.spans import BATCH, Collector, LiveSender, Span, Tracer, encoded, headers_of, send_all
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN
