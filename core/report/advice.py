@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from core.engine.response.interventions import PastIntervention, sentence_print
 from core.engine.society import Society
-from core.engine.society.engine import Step
 from core.events import Event, ToolUse
 
+_DUE = ("reached", "delivered")  # Fates of advice that the moment called for.
 FEW_MOMENTS = 20  # Moments on each side below which nothing is concluded.
 
 
@@ -37,72 +37,6 @@ class AdviceOutcome(NamedTuple):
     too_early: int  # Too few acts have followed.
 
 
-class _Open:
-    __slots__ = ("acts", "again", "trouble", "word")
-
-    def __init__(self, word: PastIntervention, trouble: ToolUse | None) -> None:
-        self.word = word
-        self.trouble = trouble
-        self.acts = 0
-        self.again = False
-
-
-class AdviceFollower:
-    """Follows every word that was due for the acts after it."""
-
-    def __init__(self, within: int, sentences: Mapping[int, tuple[str, str]] | None = None) -> None:
-        self._within = within
-        self._sentences = sentences or {}  # Rule and text of what was said, by fingerprint.
-        self._last: dict[str, ToolUse] = {}
-        self._open: dict[str, list[_Open]] = {}
-        self._done: list[AdviceMoment] = []
-        self._said: dict[int, tuple[str, str]] = {}
-
-    def take(self, event: Event, step: Step) -> None:
-        """One event and what it did."""
-        agent = event.agent
-        if isinstance(event, ToolUse) and event.outcome != "pending":
-            self._act(event)
-            self._last[agent] = event
-        for word in step.reaction.interventions:
-            if word.fate == "reached":
-                call = getattr(event, "call", 0)
-                self._said[word.intervention.number] = self._sentences.get(call, ("", ""))
-                opened = self._open.get(agent, [])
-                self._open[agent] = [one for one in opened if one.word[0] != word.intervention]
-            if word.fate in ("reached", "delivered"):
-                self._open.setdefault(agent, []).append(_Open(word, self._last.get(agent)))
-
-    def _act(self, use: ToolUse) -> None:
-        opened = self._open.get(use.agent)
-        if not opened:
-            return
-        for one in opened:
-            one.acts += 1
-            one.again = one.again or _same(one.trouble, use)
-        self._done += [self._moment(one) for one in opened if one.again or one.acts >= self._within]
-        self._open[use.agent] = [one for one in opened if not one.again and one.acts < self._within]
-
-    def _moment(self, one: _Open) -> AdviceMoment:
-        intervention = one.word.intervention
-        rule, sentence = self._said.get(intervention.number, ("", "")) if one.word.fate == "reached" else ("", "")
-        agent = one.trouble.agent if one.trouble is not None else ""
-        return AdviceMoment(
-            one.word.at,
-            agent,
-            intervention.sender if intervention.sender != "elsewhere" else rule or intervention.sender,
-            one.word.fate == "reached",
-            sentence or intervention.message,
-            one.acts,
-            one.again,
-        )
-
-    def moments(self) -> list[AdviceMoment]:
-        """All of them in the order they came, those still open too."""
-        still = [self._moment(one) for opened in self._open.values() for one in opened]
-        return sorted([*self._done, *still], key=lambda moment: moment.at)
-
-
 def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
     """Nearly the same call with the same end."""
     if trouble is None or use.shape != trouble.shape or use.outcome != trouble.outcome:
@@ -113,28 +47,44 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
 def moments_until(words: Iterable[PastIntervention], calls: Sequence[ToolUse], within: int) -> list[AdviceMoment]:
     """Return the moments known at one place of a recording, from its advice and one agent's calls."""
     times = [call.at for call in calls]
-    moments = []
-    for one in words:
-        if one.fate not in ("reached", "delivered"):
-            continue
-        place = bisect_right(times, one.at)
-        trouble = calls[place - 1] if place else None
-        after = calls[place : place + within]
-        again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
-        intervention, was_said = one.intervention, one.fate == "reached"
-        acts = again or len(after)
-        moments.append(AdviceMoment(one.at, "", intervention.sender, was_said, intervention.message, acts, bool(again)))
-    return moments
+    return [_moment(one, calls, bisect_right(times, one.at), within) for one in words if one.fate in _DUE]
+
+
+def _moment(
+    word: PastIntervention, calls: Sequence[ToolUse], place: int, within: int, said: tuple[str, str] = ("", "")
+) -> AdviceMoment:
+    """What followed advice that came after `place` calls; `said` is the rule and text of what reached the agent."""
+    trouble = calls[place - 1] if place else None
+    after = calls[place : place + within]
+    again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
+    intervention, (rule, sentence) = word.intervention, said
+    return AdviceMoment(
+        at=word.at,
+        agent=trouble.agent if trouble is not None else "",
+        rule=rule if rule and intervention.sender == "elsewhere" else intervention.sender,
+        said=word.fate == "reached",
+        sentence=sentence or intervention.message,
+        acts=again or len(after),
+        again=bool(again),
+    )
 
 
 def follow(
     events: Iterable[Event], society: Society, within: int, sentences: Mapping[int, tuple[str, str]]
 ) -> list[AdviceMoment]:
-    """Run a session through its minds, and follow every word that was due."""
-    follower = AdviceFollower(within, sentences)
+    """Run a session, and return every moment at which advice was due; `sentences` are by their fingerprints."""
+    calls: dict[str, list[ToolUse]] = {}
+    due: dict[tuple[str, int], tuple[PastIntervention, int, tuple[str, str]]] = {}
     for event in events:
-        follower.take(event, society.step(event))
-    return follower.moments()
+        own = calls.setdefault(event.agent, [])
+        if isinstance(event, ToolUse) and event.outcome != "pending":
+            own.append(event)
+        for word in society.step(event).reaction.interventions:
+            said = sentences.get(getattr(event, "call", 0), ("", "")) if word.fate == "reached" else ("", "")
+            if word.fate in _DUE:
+                due[event.agent, word.intervention.number] = word, len(own), said
+    moments = [_moment(word, calls[agent], place, within, said) for (agent, _), (word, place, said) in due.items()]
+    return sorted(moments, key=lambda moment: moment.at)
 
 
 def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome]:
