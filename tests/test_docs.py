@@ -213,7 +213,7 @@ _SHOWN = {
     "nooscope replay LOG": "asked     0:00",
     "nooscope recap LOG": "outcome 4 files changed",
     "nooscope changes LOG": "+++ b/src/dates/zones.ts",
-    "nooscope compare LOG LOG2": "then they diverge",
+    "nooscope compare LOG LOG2": "of all steps have a counterpart",
     "nooscope search midnight": "nooscope replay ",
     "nooscope cost --by project": "paperlane",
     "nooscope inspect why LOG": "[",
