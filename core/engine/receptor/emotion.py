@@ -55,8 +55,8 @@ class Impulses:
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0  # Fatigue that each second worked adds to an event.
-        self._by_name, self._rows = _rows_by_name(settings)
-        self.implementation = self._by_name[IMPLEMENTATION]  # The row that failures and frustration reduce.
+        self.by_name, self._rows = _rows_by_name(settings)
+        self.implementation = self.by_name[IMPLEMENTATION]  # The row that failures and frustration reduce.
 
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
         """Return the impulses of an event, without the fatigue of hours worked."""
@@ -83,7 +83,7 @@ class Impulses:
 
     def _parts(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
         names = (EVERY_EVENT, *causes, pattern, CONTEXT_SHIFT if shifted else "")
-        return [(name, self._by_name.get(name, ZERO)) for name in names if name]
+        return [(name, self.by_name.get(name, ZERO)) for name in names if name]
 
 
 @Derived
@@ -245,13 +245,19 @@ class EmotionEngine(Stateful):
 
     def causes(self, axis: Axis, now: float) -> tuple[Cause, ...]:
         """Return the two impulses that raised an axis most, and how often; a small second one is left out."""
-        why = self.why(axis, now)
-        amounts: dict[str, float] = {"earlier_acts": why.older}
+        position = POSITION[axis]
+        rate, rows, first = self._rates[position], self._impulses.by_name, self._marks[0]
+        amounts: dict[str, float] = {"earlier_acts": first[6][position] * exp(rate * (now - first[2]))}
         counts: dict[str, int] = {"earlier_acts": 0}
-        for one in why.contributions:
-            if one.amount >= _NOTICEABLE:
-                amounts[one.source] = amounts.get(one.source, 0.0) + one.amount
-                counts[one.source] = counts.get(one.source, 0) + 1
+        for _, _, moment, causes, pattern, shifted, _, _, calm, flowing in islice(self._marks, 1, None):
+            left = exp(rate * (now - moment))
+            for name in (EVERY_EVENT, *causes, pattern, CONTEXT_SHIFT if shifted else ""):
+                amount = left * rows.get(name, ZERO)[position]
+                if name == IMPLEMENTATION:
+                    amount *= flowing if position == FLOW else calm
+                if amount >= _NOTICEABLE:
+                    amounts[name] = amounts.get(name, 0.0) + amount
+                    counts[name] = counts.get(name, 0) + 1
         ranked = sorted(amounts, key=lambda source: -amounts[source])[:2]
         least = amounts[ranked[0]] * _SMALL
         return tuple([(source, counts[source]) for source in ranked if amounts[source] >= least])
