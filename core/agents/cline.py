@@ -317,13 +317,15 @@ class ClineReader(TranscriptReader):
         self._release([])
         return self.out + super().finish()
 
-    def _release(self, display_title: list[dict[str, Any]]) -> None:
+    def _release(self, panel: list[dict[str, Any]]) -> None:
         if self._held is None:
             return
         (listed, place), self._held = self._held, None
-        here, self._place = self._place, place
-        self._conversation(listed, display_title)
-        self._place = here
+        here, self._record = self._record, place
+        self.enter()
+        self._conversation(listed, panel)
+        self._record = here
+        self.enter()
 
     def _panel(self, listed: list[tuple[str, dict[str, Any]]]) -> None:
         if self._held is not None:
@@ -339,11 +341,11 @@ class ClineReader(TranscriptReader):
         project, parent = text(facts.get("workspace")) or text(facts.get("cwd")) or place, facts.get("parentTaskId")
         self.begin(name, at=at or 0.0, project=project, model=model, parent=parent, synthetic_time=at is None)
 
-    def _conversation(self, listed: list[tuple[str, dict[str, Any]]], display_title: list[dict[str, Any]]) -> None:
+    def _conversation(self, listed: list[tuple[str, dict[str, Any]]], panel: list[dict[str, Any]]) -> None:
         self._read = True
-        times = message_times([one for _, one in listed], display_title)
+        times = message_times([one for _, one in listed], panel)
         known_times = [at for at in times if at is not None]
-        requests = panel_requests(display_title)
+        requests = panel_requests(panel)
         model = next(filter(None, (_model(one) for _, one in listed)), "")
         self._begin(known_times[0] if known_times else None, model, self._workplace(listed))
         self.now = known_times[0] if known_times else 0.0

@@ -11,17 +11,7 @@ from core.agents.calls import Result, cut_exit, split_advice
 from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader
 from core.agents.tables import known_words
-from core.agents.values import (
-    TokenCounts,
-    attached_to,
-    items,
-    table,
-    text,
-    token_counts,
-    whole_number,
-    without_cached,
-    words,
-)
+from core.agents.values import attached_to, items, table, text, token_counts, whole_number, without_cached, words
 from core.events import AgentEnd, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
@@ -127,7 +117,7 @@ class CopilotReader(TranscriptReader):
         requests = entry.data.get("toolRequests")
         turn = self.turn(
             answer_text,
-            tokens=TokenCounts(output_tokens=whole_number(entry.data.get("outputTokens"))),
+            tokens=without_cached(0, whole_number(entry.data.get("outputTokens"))),
             message=text(entry.data.get("messageId")),
             model=entry.data.get("model"),
             agent=self._agent(entry),

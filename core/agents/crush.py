@@ -15,7 +15,7 @@ from core.agents.calls import Calls, Result, agent_report, cut_exit
 from core.agents.reader import TranscriptReader, holds_table
 from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
 from core.events import Compaction, Event, Where
-from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
+from core.logs.database import DatabaseRow, Rows, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
 from core.logs.lines import seconds
@@ -35,9 +35,7 @@ _HOLDERS = (".crush", ".opencode")  # Folders of a project that contain the data
 _TITLE = "title-"  # How sessions that only made a title for another begin.
 
 
-def crush_rows(
-    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-) -> Iterator[DatabaseRow]:
+def crush_rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
     """The messages of a database, each session after its row and before what it spent.
 
     Of a session that was `read` before, only what came since or may have changed. With `heads`, the sessions'
@@ -80,7 +78,7 @@ def project_of(path: Path) -> str:
     return str(holder.parent) if holder.name in _HOLDERS else ""
 
 
-def _message_rows(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
+def _message_rows(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Rows:
     marks = ", ".join("?" * len(ids))
     rest = f"WHERE session_id IN ({marks}) ORDER BY created_at, rowid"
     if read is not None:
@@ -89,7 +87,7 @@ def _message_rows(database: sqlite3.Connection, ids: list[str], read: RowsRead |
         yield _message_row(message, read)
 
 
-def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iterator[DatabaseRow]:
+def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Rows:
     """The messages that came or may have changed, after the rows of their sessions."""
     rows = {}
     for one in read.of("sessions").changed(database, _SESSION):

@@ -15,7 +15,7 @@ from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
-from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.database import Rows, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
@@ -31,9 +31,7 @@ _MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "meta
 _OWN_COLUMNS = {"content_json", "session_id", "role"}  # Of the table of messages.
 
 
-def goose_rows(
-    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-) -> Iterator[DatabaseRow]:
+def goose_rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
     """The messages of a database, each session after its row and before what it spent.
 
     Messages are only ever added, or all of a session's added again with new numbers: of a session that was

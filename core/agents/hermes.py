@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table, read_result
 from core.agents.values import amount, decode_inner, items, table, text, token_counts, words
-from core.logs.database import DatabaseRow, RowsRead, json_row, numbers, reading, select
+from core.logs.database import Rows, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
@@ -109,9 +109,7 @@ class HermesReader(TranscriptReader):
         self.add(self.total(self.model, cost, totals.since(before), name))
 
     @staticmethod
-    def rows(
-        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-    ) -> Iterator[DatabaseRow]:
+    def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The messages of a database, each session after its row and before what it spent."""
         with reading(path) as database:
             for one in _sessions(database):

@@ -12,7 +12,7 @@ from core.agents.calls import Result
 from core.agents.models import CALLING, ENDED
 from core.agents.reader import TranscriptReader, left_untold, read_result, sidecar
 from core.agents.values import items, table, text, words
-from core.logs.database import MAGIC, DatabaseRow, RowsRead, reading, select, tables
+from core.logs.database import MAGIC, DatabaseRow, Rows, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
@@ -145,9 +145,7 @@ class KiroReader(TranscriptReader):
             self.call(call_id, text(one.get("name")), arguments)
 
     @staticmethod
-    def rows(
-        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-    ) -> Iterator[DatabaseRow]:
+    def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The conversations of the older CLI's database, each a row that is rewritten as a whole."""
         del read, heads
         with reading(path) as database:

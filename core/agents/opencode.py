@@ -18,7 +18,7 @@ from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, table, text, token_counts, whole_number
 from core.events import Event, Prompt, Where
-from core.logs.database import DatabaseRow, RowsRead, families, json_row, numbers, reading, select
+from core.logs.database import DatabaseRow, Rows, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -46,9 +46,7 @@ def own_title(session: dict[str, Any]) -> str:
     return "" if _UNNAMED.match(title) else title
 
 
-def opencode_rows(
-    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-) -> Iterator[DatabaseRow]:
+def opencode_rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
     """The rows of a database, one session after the other, or those of one session alone.
 
     Each session comes with its sub-agents', in order of time. Of a session that was `read` before, only what
@@ -106,7 +104,7 @@ def _session_row(session: dict[str, Any]) -> DatabaseRow:
     return json_row("session", {"id": session["id"], "data": fields})
 
 
-def _tree(database: sqlite3.Connection, family: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
+def _tree(database: sqlite3.Connection, family: list[str], read: RowsRead | None) -> Rows:
     """The messages in the order they began, among them the parts in the order they last changed."""
     if read is not None:
         read.members = set(family)
@@ -120,7 +118,7 @@ def _tree(database: sqlite3.Connection, family: list[str], read: RowsRead | None
         yield row
 
 
-def _changed(database: sqlite3.Connection, read: RowsRead) -> Iterator[DatabaseRow]:
+def _changed(database: sqlite3.Connection, read: RowsRead) -> Rows:
     for session in read.of("session").changed(database, _SESSION):
         if session["id"] in read.members or session.get("parent_id") in read.members:
             read.members.add(session["id"])

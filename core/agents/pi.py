@@ -11,7 +11,7 @@ from core.agents.calls import Result, cut_exit, is_advice, said_event
 from core.agents.reader import LateReader, holds_table
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
-from core.logs.database import DatabaseRow, RowsRead, reading, select
+from core.logs.database import DatabaseRow, Rows, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title
@@ -190,9 +190,7 @@ class OpenClawReader(PiReader):
             self._open(None)
 
     @staticmethod
-    def rows(
-        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-    ) -> Iterator[DatabaseRow]:
+    def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """Yield the lines of a database's sessions; its other tables contain credentials and are not read."""
         columns = ("rowid", "session_id", "seq", "event_json")
         with reading(path) as database:

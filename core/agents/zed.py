@@ -10,7 +10,7 @@ from core.agents.calls import Result
 from core.agents.models import CALLING, ENDED
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table
 from core.agents.values import items, table, text, token_counts, words
-from core.logs.database import DatabaseRow, RowsRead, json_row, reading, select
+from core.logs.database import Rows, RowsRead, json_row, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
 from core.logs.lines import seconds, unpacked
@@ -102,9 +102,7 @@ class ZedReader(TranscriptReader):
         self.add(self.total(self.model, None, more, f"spent/{self.session}/{'/'.join(map(str, totals))}"))
 
     @staticmethod
-    def rows(
-        path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
-    ) -> Iterator[DatabaseRow]:
+    def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The threads of a database."""
         del read, heads
         with reading(path) as database:

@@ -228,6 +228,9 @@ class DatabaseRow(NamedTuple):
     entry: str  # Its table and id.
 
 
+Rows = Iterator[DatabaseRow]
+
+
 def families(
     sessions: Iterable[dict[str, Any]], parent: str, age: Callable[[dict[str, Any]], int]
 ) -> list[list[dict[str, Any]]]:

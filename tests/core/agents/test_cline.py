@@ -18,7 +18,7 @@ from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.glimpse import title_of
-from core.logs.session import log_events
+from core.logs.session import log_events, read_session
 from core.settings.logs import LineSettings
 from tests.core.agents.samples import encoded, feed, new_kit, uses
 
@@ -211,6 +211,17 @@ def test_a_task_is_one_session_however_many_documents_it_has(tmp_path: Path, ext
         assert (session.tool, session.id, title_of(session)) == ("cline", "7", "mend")
         kit = make_kit()
         assert len(uses(list(log_events(session.logs[0], kit, LineSettings())))) == 5
+
+
+def test_events_of_a_conversation_are_in_its_own_document(tmp_path: Path) -> None:
+    """It is read once the panel's messages came, which only give it times and costs."""
+    task = tmp_path / "tasks/7"
+    put(task / API, OLD)
+    put(task / UI, PANEL)
+    [session] = sessions([task], make_kit())
+    places = [event.where for event in read_session(session, make_kit()) if event.where is not None]
+    assert {Path(place.file).name for place in places} == {API}
+    assert "/9" in {place.entry for place in places}
 
 
 def test_a_task_without_notes_is_called_by_its_first_prompt(tmp_path: Path) -> None:
