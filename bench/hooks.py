@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from core.hooks.agents import HOOKS
+from core.hooks.connection import HEADER, IntakeFolder, call
 from core.hooks.install import Installer
-from core.hooks.link import HEADER, IntakeFolder, call
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -30,8 +30,8 @@ from typing import Any
 from bench.claude import lines
 from bench.hooks import ROOT
 from core.hooks.agents import HOOKS
+from core.hooks.connection import IntakeFolder, call
 from core.hooks.install import Installer
-from core.hooks.link import IntakeFolder, call
 
 _LINES_PER_EVENT = 3.5  # Of a made-up log, as counted.
 _STEP = 0.25

@@ -21,7 +21,7 @@ from blake3 import blake3
 
 from core.errors import HooksRefused
 from core.hooks.agents import MODES, AgentHooks, HookCall, HookFile, HookMode, HookReply, Installing, hook_program
-from core.hooks.link import TEST_EVENT, IntakeFolder, call
+from core.hooks.connection import TEST_EVENT, IntakeFolder, call
 from core.store.compensation import Chain, recover
 
 _MARK = re.compile(r"nooscope/hooks/(?:[a-z]+-(?:observe|advise|guard)|statusline)\b")

@@ -27,10 +27,10 @@ from core.extension.registry import Registry
 from core.extension.use import listening
 from core.hooks.agents import HOOKS, MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.hooks.codex_daemon import CodexDaemon, daemon_socket
+from core.hooks.connection import HEADER, TEST_EVENT, IntakeFolder, call, process_line
 from core.hooks.guard import Answers, Choice, Guard, Objection, as_asked
 from core.hooks.install import Installer
 from core.hooks.limits import Caps, DayLedger, burn_rate, figures_json, figures_of, status_text
-from core.hooks.link import HEADER, TEST_EVENT, IntakeFolder, call, process_line
 from core.hooks.phone import PhoneLinks, Verdict, post_json
 from core.hooks.receiver import JSON, Answer, LoopThread, Receiver, Request
 from core.hooks.session import HookedSession

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from core.hooks.link import IntakeFolder, IntakeLink, look
+from core.hooks.connection import IntakeFolder
+from core.hooks.link import IntakeLink, look
 from core.live.hook_signs import PermitQuestion
 from core.store.journals import PermitEntry, PermitJournal
 from tests.agents.fake_model import Answer, FakeModel, say, use

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from core.events import Advice, ToolUse
-from core.hooks.link import IntakeFolder, look
+from core.hooks.connection import IntakeFolder
+from core.hooks.link import look
 from core.live.hook_signs import HookBoard
 from core.store.journals import PermitJournal, SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say

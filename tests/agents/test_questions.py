@@ -8,7 +8,8 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import ToolUse
-from core.hooks.link import IntakeFolder, look
+from core.hooks.connection import IntakeFolder
+from core.hooks.link import look
 from core.live.driver import Driver
 from core.live.hook_signs import HookSigns
 from core.live.source import Followed

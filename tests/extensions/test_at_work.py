@@ -12,7 +12,7 @@ import pytest
 
 from core.engine.response import Notice
 from core.extension import Answer, Extension, Registry, ToolCall
-from core.hooks.link import IntakeFolder, call
+from core.hooks.connection import IntakeFolder, call
 from core.hooks.server import IntakeServer
 from core.live.notices import Notifier, ShownNotice
 from core.settings import Settings

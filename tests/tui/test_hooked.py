@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, Label
 
-from core.hooks.link import IntakeFolder, IntakeLink
+from core.hooks.connection import IntakeFolder
+from core.hooks.link import IntakeLink
 from core.live.fleet.roster import Roster
 from core.live.hook_signs import HookAsk, HookBoard, HookSigns, PermitQuestion, StatusFigures
 from core.live.source import Target

@@ -104,7 +104,8 @@ def run_app(
     `faults` of the settings are told on the screen.
     """
     import core.timeline.arrays  # noqa: F401 before anything that imports numpy
-    from core.hooks.link import IntakeLink, default_place
+    from core.hooks.connection import default_place
+    from core.hooks.link import IntakeLink
     from core.store.carry_over import CarryOverStore
     from core.timeline.initial_state import StartFiles
     from core.timeline.opening import user_cache
@@ -197,7 +198,7 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
         yield
         return
     from core.errors import NooscopeError
-    from core.hooks.link import default_place
+    from core.hooks.connection import default_place
     from core.hooks.server import IntakeServer, IntakeThread
     from core.store.carry_over import CarryOverStore
     from core.timeline.initial_state import configured_start
@@ -231,7 +232,7 @@ def own_installer() -> Installer:
 def hooks_section() -> Section:
     """Report each agent's hooks for the doctor, and whether anything serves them."""
     from core.hooks.agents import HOOKS
-    from core.hooks.link import call, default_place
+    from core.hooks.connection import call, default_place
     from core.report.checkup import Finding, Section
 
     installer = own_installer()

@@ -15,8 +15,8 @@ import pytest
 
 from core.hooks import server as handler
 from core.hooks.agents import HOOKS
+from core.hooks.connection import IntakeFolder, call
 from core.hooks.install import Installer, hook_stub
-from core.hooks.link import IntakeFolder, call
 from core.hooks.server import IntakeServer, IntakeThread
 from core.settings import Settings
 from core.settings.layers import with_value
@@ -145,8 +145,8 @@ def test_a_held_call_is_asked_when_the_server_is_gone(machine: Machine) -> None:
 _DECIDE = """
 import sys
 from pathlib import Path
-from core.hooks.link import call
-from core.hooks.link import IntakeFolder
+from core.hooks.connection import call
+from core.hooks.connection import IntakeFolder
 print(call(IntakeFolder(Path(sys.argv[1])), sys.argv[2], {"number": 1, "choice": "once"}))
 """
 

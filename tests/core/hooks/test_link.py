@@ -6,7 +6,8 @@ import asyncio
 import threading
 from pathlib import Path
 
-from core.hooks.link import NOBODY, IntakeFolder, IntakeLink, look
+from core.hooks.connection import IntakeFolder
+from core.hooks.link import NOBODY, IntakeLink, look
 from core.live.hook_signs import HookBoard, HookSigns
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings

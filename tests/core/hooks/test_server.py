@@ -15,7 +15,7 @@ import pytest
 from core.errors import StoreError
 from core.extension import Extension, Registry
 from core.hooks import server as module
-from core.hooks.link import IntakeFolder, call
+from core.hooks.connection import IntakeFolder, call
 from core.hooks.receiver import Answer, Receiver
 from core.hooks.server import IntakeServer
 from core.settings import Settings

@@ -14,8 +14,8 @@ from core.errors import NooscopeError, StoreError
 from core.events import Prompt
 from core.extras.telemetry.intake import Inbox, TelemetryEvent
 from core.hooks.agents import HOOKS
+from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer
-from core.hooks.link import IntakeFolder
 from core.settings import Settings
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks, Label, Labels, TrailStore

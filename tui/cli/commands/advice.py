@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _tell(session: str, message: str, *, cancel: bool) -> int:
     from core.errors import NooscopeError
-    from core.hooks.link import call, default_place
+    from core.hooks.connection import call, default_place
 
     answer = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
     if answer is None:

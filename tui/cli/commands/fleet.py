@@ -117,7 +117,8 @@ def _hours(text: str) -> float:
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
-    from core.hooks.link import default_place, look
+    from core.hooks.connection import default_place
+    from core.hooks.link import look
     from core.live.fleet.order import Order, listed
     from core.live.fleet.roster import once
     from core.live.fleet.row import FleetRow

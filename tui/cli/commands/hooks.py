@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _status(project: Path | None, agents: list[str]) -> int:
     from core.hooks.agents import HOOKS
-    from core.hooks.link import call, default_place
+    from core.hooks.connection import call, default_place
 
     installer, damaged = own_installer(), False
     for name in agents:

@@ -103,7 +103,7 @@ async def _intake(
     import time
 
     from core.errors import NooscopeError
-    from core.hooks.link import default_place
+    from core.hooks.connection import default_place
     from core.hooks.server import IntakeServer, IntakeThread
     from core.store.carry_over import CarryOverStore
     from tui.cli.options import configured_initial

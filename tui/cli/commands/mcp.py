@@ -22,7 +22,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.hooks.link import call, default_place, serve
+    from core.hooks.connection import call, default_place
+    from core.hooks.link import serve
     from core.report.history import user_history
 
     place, folder = default_place(), Path.cwd()

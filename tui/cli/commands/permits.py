@@ -55,7 +55,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _decide(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.link import call, decision, default_place
+    from core.hooks.connection import call, default_place
+    from core.hooks.link import decision
 
     if args.number is None or not args.number.isdecimal():
         raise UsageError("name the number of a question; `nooscope hooks permits` lists them")
@@ -75,7 +76,8 @@ def _decide(args: argparse.Namespace) -> int:
 
 def _lift(session: str) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.link import call, decision, default_place
+    from core.hooks.connection import call, default_place
+    from core.hooks.link import decision
 
     if not session:
         raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
@@ -91,7 +93,8 @@ def _lift(session: str) -> int:
 def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
     import msgspec
 
-    from core.hooks.link import default_place, look
+    from core.hooks.connection import default_place
+    from core.hooks.link import look
     from core.report.formatting import moment, plain
 
     board = look(default_place())

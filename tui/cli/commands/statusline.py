@@ -18,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(_: argparse.Namespace) -> int:
-    from core.hooks.link import call, default_place
+    from core.hooks.connection import call, default_place
 
     line = call(default_place(), "statusline", sys.stdin.buffer.read(1_000_000), _PATIENCE)
     if isinstance(line, str) and line:

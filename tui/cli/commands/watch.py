@@ -154,7 +154,8 @@ class Watch:
         """Follow the session of a log; if it has several, the given one."""
         from core.agents.registry import make_kit
         from core.extension.use import listening
-        from core.hooks.link import IntakeLink, default_place
+        from core.hooks.connection import default_place
+        from core.hooks.link import IntakeLink
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
         from core.live.notices import Notifier, installed_channels, show_notice
