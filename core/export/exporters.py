@@ -24,8 +24,7 @@ from core.live.status import GLYPHS
 from core.logs.redact.values import one_line
 from core.report.changes import change_line
 from core.report.event_words import OUTCOME_SIGNS
-from core.report.formatting import bar, count, fraction, times
-from core.report.recap import short_clock, token_amount
+from core.report.formatting import bar, count, fraction, short_clock, times, token_amount
 from core.report.story import Trouble, troubles, weightiest
 
 ATIF_VERSION = "ATIF-v1.7"  # The newest version whose fields are all used here; readers of v1.8 accept it.

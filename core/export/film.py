@@ -16,8 +16,8 @@ from core.live.status_facts import StatusHistory
 from core.logs.redact.values import one_line
 from core.logs.session import LogSession
 from core.report.analysis import Gatherer, Summary
+from core.report.formatting import token_amount
 from core.report.outcome import outcome_with_fates, read_outcome
-from core.report.recap import token_amount
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark

@@ -16,9 +16,9 @@ from core.engine.society.engine import Frame
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.redact.values import one_line
+from core.report.chrono import Centre, hottest_branch
 from core.report.event_words import firing_words
-from core.report.formatting import fraction
-from core.report.recap import Centre, hottest_branch, token_amount
+from core.report.formatting import fraction, token_amount
 from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 

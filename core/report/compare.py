@@ -17,9 +17,8 @@ from core.events import MAIN, Event, Prompt, ToolUse
 from core.logs.session import LogSession
 from core.report.analysis import Summary, analyse
 from core.report.event_words import about
-from core.report.formatting import count, plain, span
+from core.report.formatting import count, plain, span, token_amount
 from core.report.outcome import SessionOutcome
-from core.report.recap import token_amount
 from core.settings import Settings
 
 _SMALL = 2_500  # Pairs of moves up to which a stretch without unique moves is compared in full.

@@ -29,11 +29,17 @@ def readable_json(value: Any) -> str:
     """Return a value as indented JSON that is safe for a terminal."""
     import msgspec
 
+    return safe_json(msgspec.json.format(json_bytes(value), indent=2).decode())
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a value as JSON; names of files in other encodings are spelled as far as possible."""
+    import msgspec
+
     try:
-        encoded = msgspec.json.encode(value)
+        return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_whole(msgspec.to_builtins(value)))
-    return safe_json(msgspec.json.format(encoded, indent=2).decode())
+        return msgspec.json.encode(_whole(msgspec.to_builtins(value)))
 
 
 def _whole(value: Any) -> Any:
@@ -58,6 +64,14 @@ def clock(seconds: float) -> str:
     """A place in a session: 00:41:12."""
     whole = max(0, int(seconds))
     return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+
+
+def short_clock(seconds: float) -> str:
+    """A length of time as 1:02:03."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def moment(at: float) -> str:
@@ -86,6 +100,16 @@ def short(number: float) -> str:
         if abs(number) >= size:
             return f"{number / size:.1f}{unit}"
     return f"{number:.0f}"
+
+
+def token_amount(tokens: int) -> str:
+    """A number of tokens as 148k."""
+    return str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
+
+
+def token_estimate(text: str) -> int:
+    """About how many tokens a text takes."""
+    return -(-len(text) // 4)
 
 
 def money(dollars: float, priced: int, unpriced: int) -> str:

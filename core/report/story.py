@@ -13,8 +13,7 @@ from msgspec import Struct, structs
 from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Action, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.formatting import count, plain, times
-from core.report.recap import short_clock, token_estimate
+from core.report.formatting import count, plain, short_clock, times, token_estimate
 from core.report.turn_endings import Ending, judge_answers, turn_of
 from core.settings.response import NoticeSettings
 

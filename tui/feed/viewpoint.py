@@ -11,9 +11,8 @@ from textual.message import Message
 
 from core.errors import StoreError
 from core.events import MAIN, Event
-from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy
+from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy, hottest_branch
 from core.report.formatting import clock, count, plain
-from core.report.recap import hottest_branch
 from core.settings.extras import NavigationSettings, PlaySettings, TimelineSettings
 from core.store.bookmarks import Bookmarks, Labels, LastLook, Look, TrailStore
 from core.timeline.checkpoints import Checkpoints

@@ -70,7 +70,7 @@ class ChangesScreen(Board):
     AUTO_FOCUS = "ChangedFiles"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "history", "history", "Show this file in the transcript", show=True),
-        bind("jump.difference", "edit(1)", "next edit", "To the next edit of this file", show=True),
+        bind("jump.difference", "edit", "next edit", "To the next edit of this file", show=True),
         bind("view", "mine", "this agent", "Show only this agent's changes, or all", show=True),
     ]
 
@@ -164,18 +164,15 @@ class ChangesScreen(Board):
         if self._chosen is not None:
             self.post_message(ShowTranscript(self._chosen.path))
 
-    def action_edit(self, by: int) -> None:
-        """Go to the next or previous edit of the chosen file, whatever the playhead."""
+    def action_edit(self) -> None:
+        """Go to the next edit of the chosen file, around the end."""
         chosen, view, reader = self._chosen, self.view, self._reader
         if chosen is None or view is None or reader is None or self.recording is None:
             return
         self._wanted = chosen.path
         last = next((one for one in reader.changes.files(len(self.recording)) if one.path == chosen.path), chosen)
-        after = [place + 1 for place in last.places if (place + 1 > view.index if by > 0 else place + 1 < view.index)]
-        if after:
-            self.post_message(Seek(after[0] if by > 0 else after[-1]))
-        else:
-            self.notify("no later edit of this file" if by > 0 else "no earlier edit of this file")
+        places = [place + 1 for place in last.places]
+        self.post_message(Seek(next((place for place in places if place > view.index), places[0])))
 
     def action_mine(self) -> None:
         self._alone = not self._alone

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.worker import get_current_worker
@@ -144,7 +143,7 @@ def figure_lines(compared: Compared, width: int) -> list[Line]:
 class CompareScreen(LeftOnce[None]):
     """Two timelines with one playhead above the figures of both runs."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
+    CSS_PATH = "board.tcss"
     AUTO_FOCUS = "#figures"
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS

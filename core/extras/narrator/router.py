@@ -30,8 +30,7 @@ from core.extension.use import program_registry
 from core.extras.narrator.facts import Claim, Fact, stretch_facts, stuck_facts, told_recap, told_why
 from core.logs.redact.text import redact
 from core.report.event_words import dream_sentence, episode_name
-from core.report.formatting import plain
-from core.report.recap import token_estimate
+from core.report.formatting import plain, token_estimate
 from core.settings import Settings
 from core.store.model_spend import SpendStore
 from core.store.reading_cache import ReadingCache, reading_cache_path

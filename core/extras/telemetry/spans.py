@@ -17,6 +17,7 @@ from core.engine.society.engine import Step
 from core.errors import NotSent, UsageError
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
 from core.export.film import Privacy
+from core.report.formatting import json_bytes
 from core.safe_text import safe_json_bytes
 from core.timeline.marks import MarkKind, Marks
 
@@ -385,10 +386,7 @@ def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
             }
         ]
     }
-    try:
-        return safe_json_bytes(msgspec.json.encode(body))
-    except UnicodeEncodeError:
-        return safe_json_bytes(msgspec.json.encode(_whole_text(body)))
+    return safe_json_bytes(json_bytes(body))
 
 
 def _encoded_span(span: Span) -> dict[str, Any]:
@@ -432,12 +430,3 @@ def _encoded_value(value: Attribute) -> dict[str, Any]:
     if isinstance(value, tuple):
         return {"arrayValue": {"values": [{"stringValue": each} for each in value]}}
     return {"stringValue": value}
-
-
-def _whole_text(value: Any) -> Any:
-    """Replace lone surrogates, which come from file names in other encodings."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {key: _whole_text(item) for key, item in value.items()}
-    return [_whole_text(item) for item in value] if isinstance(value, list) else value

@@ -230,9 +230,7 @@ class Station:
     def handle(self, request: Request) -> Answer:
         """Answer one request; raises `Refused`, `Malformed` or `OSError`."""
         if request.path == "/metrics":
-            if request.method not in ("GET", "HEAD"):
-                raise Refused(405, "use GET")
-            return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
+            return _figures(request, self._metrics, self._clock)
         if request.path not in ("/v1/logs", "/v1/traces", "/v1/metrics", "/events"):
             raise Refused(404, "available: /v1/logs, /v1/traces, /events and /metrics")
         if request.method != "POST":
@@ -273,7 +271,7 @@ class Station:
 
 def _figures(request: Request, metrics: MetricsPage, clock: Callable[[], float]) -> Answer:
     if request.method not in ("GET", "HEAD"):
-        raise Refused(405, "ask with GET")
+        raise Refused(405, "use GET")
     return Answer(metrics.text(clock()).encode(), CONTENT_TYPE)
 
 
@@ -345,10 +343,8 @@ class MetricsServer(Extension):
     def _answer(self, request: Request) -> Answer:
         if request.path != "/metrics":
             raise Refused(404, "only /metrics is served")
-        if request.method not in ("GET", "HEAD"):
-            raise Refused(405, "use GET")
         with self._lock:
-            return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
+            return _figures(request, self._metrics, self._clock)
 
 
 class LiveTrace(Extension):

@@ -16,10 +16,10 @@ from core.logs.finder import sessions
 from core.logs.links import session_links
 from core.logs.redact.values import one_line
 from core.logs.session import read_session
-from core.report.chrono import ChronoNav, SummaryPolicy, Trail, Visit, place_after
+from core.report.chrono import ChronoNav, SummaryPolicy, Trail, Visit, narrative, place_after, structural
 from core.report.conversation import ConversationTree
 from core.report.event_words import firing_words
-from core.report.recap import narrative, short_clock, structural, token_estimate
+from core.report.formatting import short_clock, token_estimate
 from core.settings import Settings
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline

@@ -128,9 +128,8 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
 
 def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     """Show the model at a verified bookmark; returns 1 if the saved state does not match."""
-    from core.report.chrono import ChronoNav, SummaryPolicy
+    from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines
     from core.report.formatting import plain
-    from core.report.recap import frame_lines
 
     place = store.back(timeline, name)
     bookmark = place.bookmark

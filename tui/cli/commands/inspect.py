@@ -268,9 +268,8 @@ def _print_path_to(tree: ConversationTree, prefix: str) -> int:
 
 def _print_record(args: argparse.Namespace, settings: Settings, tree: ConversationTree) -> int:
     """Go back from the end of the recording to a record, and print the model there."""
-    from core.report.chrono import ChronoNav, SummaryPolicy, place_after
+    from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines, place_after
     from core.report.formatting import count, plain
-    from core.report.recap import frame_lines
 
     node = tree.resolve(args.go)
     timeline = recording_at(args.path, initial_states_of(args, settings))

@@ -51,10 +51,9 @@ def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_recap(args: argparse.Namespace) -> int:
-    from core.report.chrono import ChronoNav, SummaryPolicy
-    from core.report.formatting import count, plain
+    from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines
+    from core.report.formatting import count, plain, token_estimate
     from core.report.outcome import outcome_with_fates, read_outcome
-    from core.report.recap import frame_lines, token_estimate
     from core.report.story import story
     from core.timeline.places import parse_place
 
