@@ -8,7 +8,6 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -203,7 +202,7 @@ def shares(
 
 def write_share(share: Share) -> Written:
     """Do one share; the same share gives the same rows in the same order wherever it is done."""
-    with tempfile.TemporaryDirectory(prefix="nooscope-") as name, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="nooscope-") as name, contextlib.ExitStack() as stack:
         spool = _Spool(Path(name), stack)
         events = skipped = 0
         for session, start, copy in share.tasks:
@@ -218,7 +217,7 @@ def write_share(share: Share) -> Written:
 class _Spool:
     """Rows on their way: lines of JSON by table, agent and day, then Parquet."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
         self._folder = folder
         self._stack = stack
         self._files: dict[tuple[str, str, str], IO[bytes]] = {}
