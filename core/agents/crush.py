@@ -165,7 +165,6 @@ class CrushReader(TranscriptReader):
 
     def setup(self) -> None:
         self._sessions: dict[str, dict[str, Any]] = {}
-        self._seen_ids: set[str] = set()
         self._announced: set[str] = set()
         self._open: dict[tuple[str, str], list[str]] = {}
         self._children: dict[str, str] = {}
@@ -244,12 +243,12 @@ class CrushReader(TranscriptReader):
         parts = self.placed(row.get("parts"), "parts")
         finished = next((table(part.get("data")) for _, part in parts if part.get("type") == "finish"), None)
         role = row.get("role")
-        if name in self._seen_ids:
+        if name in self.read_ids:
             return
         if role == "assistant" and finished is None:
             self._writing[name] = (row, self.here())
             return
-        self._seen_ids.add(name)
+        self.read_ids.add(name)
         self.check_parts(part for _, part in parts)
         self._writing.pop(name, None)
         self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
@@ -328,9 +327,8 @@ class CrushReader(TranscriptReader):
 
     def _compacted(self, message: str, session: str) -> None:
         key = f"compaction {message}"
-        if key in self._seen_ids:
+        if not self.is_new(key):
             return
-        self._seen_ids.add(key)
         at = self._summaries[message]
         self.add(Compaction(at=at, agent=self._agent(session), where=self.here()))
 

@@ -70,9 +70,6 @@ class GeminiReader(TranscriptReader):
     untold = ("cost",)
     kinds = frozenset(("user", "info", "error", "warning", "help", "about", "stats", "model_stats", "tool_stats"))
 
-    def setup(self) -> None:
-        self._read_ids: set[str] = set()
-
     def read(self, value: Any) -> None:
         """Add the events of one update, or of a whole document."""
         record = self.table(value, "record")
@@ -101,7 +98,7 @@ class GeminiReader(TranscriptReader):
         if kind == "gemini":
             self._answer(name, message)
             return
-        if name in self._read_ids:
+        if name in self.read_ids:
             return
         self.check_kind(text(kind))
         self.check_names(items(message.get("content")))
@@ -118,7 +115,7 @@ class GeminiReader(TranscriptReader):
             self.add(*self.usage.close_all())
             self.add(failed_turn(at, self.agent, self.here(), name))
         if name:
-            self._read_ids.add(name)
+            self.read_ids.add(name)
 
     def _info(self, message_text: str) -> None:
         match = _COMPRESSED.search(message_text[:500])
@@ -145,7 +142,7 @@ class GeminiReader(TranscriptReader):
             self._call(text(call.get("id")) or f"{name}/{place}", call, at)
 
     def _call(self, name: str, call: dict[str, Any], asked_at: float) -> None:
-        if name in self._read_ids:
+        if name in self.read_ids:
             return
         tool, arguments = text(call.get("name")), call.get("args")
         moment = seconds(call.get("timestamp"))
@@ -156,7 +153,7 @@ class GeminiReader(TranscriptReader):
                 self.skip(f"status/{status}")
             self.calls.begin(name, tool, arguments, at, self.agent, self.here())
             return
-        self._read_ids.add(name)
+        self.read_ids.add(name)
         self.add(self.usage.close(self.agent))
         use, advice = self.end_call(name, tool, arguments, function_result(call, status), at)
         if use is not None:

@@ -38,7 +38,6 @@ class HermesReader(TranscriptReader):
     kinds = frozenset(("user", "assistant", "tool", "system", "session_meta"))  # Roles of messages.
 
     def setup(self) -> None:
-        self._read_ids: set[str] = set()
         self._spent: dict[str, tuple[int, ...]] = {}
 
     def read(self, value: Any) -> None:
@@ -80,9 +79,8 @@ class HermesReader(TranscriptReader):
         elif stamp is not None:
             self.moment(stamp)
         name = f"{self.session}/{row.get('id') or place}"
-        if name in self._read_ids or row.get("active") == 0:
+        if row.get("active") == 0 or not self.is_new(name):
             return
-        self._read_ids.add(name)
         content = row.get("content")
         self.check_kind(text(row.get("role")))
         match row.get("role"):

@@ -277,7 +277,6 @@ class OpenCodeReader(TranscriptReader):
         self._unsaid: dict[str, dict[str, tuple[dict[str, Any], Where]]] = {}
         # The texts of each open message of the agent, by part.
         self._words: dict[str, dict[str, tuple[str, Where]]] = {}
-        self._read_ids: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
         self._context: dict[str, int] = {}
@@ -376,8 +375,7 @@ class OpenCodeReader(TranscriptReader):
         name, session = text(message.get("id")), text(message.get("sessionID"))
         self.add(self._stopped.pop(session, None) if name not in self._messages else None)
         self._messages[name] = message
-        if message.get("error") and name not in self._read_ids:
-            self._read_ids.add(name)
+        if message.get("error") and self.is_new(name):
             times = table(message.get("time"))
             at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
             agent = self._agent(session)
@@ -393,7 +391,7 @@ class OpenCodeReader(TranscriptReader):
     def _part(self, part: dict[str, Any]) -> None:
         place = self.here()
         name = text(part.get("id")) or text(part.get("callID")) or f"{place.offset}{place.entry}"
-        if name in self._read_ids:
+        if name in self.read_ids:
             return
         message = self._messages.get(text(part.get("messageID")))
         kind = part.get("type")
@@ -406,11 +404,11 @@ class OpenCodeReader(TranscriptReader):
             else:
                 self._add_text(name, part, message)
         elif kind == "compaction":
-            self._read_ids.add(name)
+            self.read_ids.add(name)
             trigger = "auto" if part.get("auto") is True else "manual"
             self._compacted(part, text(part.get("messageID")), trigger)
         elif kind == "step-finish":
-            self._read_ids.add(name)
+            self.read_ids.add(name)
             self._turn(name, part, message or {})
 
     def _add_text(self, name: str, part: dict[str, Any], message: dict[str, Any]) -> None:
@@ -419,18 +417,17 @@ class OpenCodeReader(TranscriptReader):
         if message.get("role") == "assistant" and part_text:
             self._words.setdefault(message_id, {})[name] = part_text, self.here()
         is_prompt = message.get("role") == "user" and part.get("synthetic") is not True and part_text
-        if not is_prompt or message_id in self._read_ids:
+        if not is_prompt or message_id in self.read_ids:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
         if self._agent(session) == self.agent:
-            self._read_ids.add(message_id)
+            self.read_ids.add(message_id)
             self._time(part, message)
             self.add(self.prompt(part_text))
 
     def _compacted(self, part: dict[str, Any], key: str, trigger: str) -> None:
-        if not key or f"compaction {key}" in self._read_ids:
+        if not key or not self.is_new(f"compaction {key}"):
             return
-        self._read_ids.add(f"compaction {key}")
         agent = self._agent(text(part.get("sessionID")))
         self._time(part, self._messages.get(text(part.get("messageID")), {}))
         self.add(self.compaction(agent, trigger=trigger, before=self._context.get(agent, 0)))
@@ -444,7 +441,7 @@ class OpenCodeReader(TranscriptReader):
         cache = table(tokens.get("cache"))
         agent = self._agent(text(part.get("sessionID")))
         words = self._words.pop(text(message.get("id")), {})
-        self._read_ids.update(words)
+        self.read_ids.update(words)
         sent, answered, thinking, _ = token_counts(tokens, "input", "output", "reasoning")
         self._time(part, message)
         _, _, read, written = token_counts(cache, "", "", "read", "write")
@@ -475,7 +472,7 @@ class OpenCodeReader(TranscriptReader):
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, self.here())
             return
-        self._read_ids.add(name)
+        self.read_ids.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
         arguments, result = state.get("input"), _result(tool, state)
         use, advice = self.end_call(name, tool, arguments, result, at, began=began, agent=agent)

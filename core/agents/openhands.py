@@ -26,6 +26,7 @@ from core.agents.values import (
     token_counts,
     unthought,
     whole_number,
+    without_cached,
     words,
 )
 from core.engine.values import fingerprint
@@ -53,7 +54,7 @@ class TokensUsed(NamedTuple):
     @property
     def tokens(self) -> TokenCounts:
         """Its counts without tokens of the cache among those sent."""
-        return TokenCounts(self.fresh, self.answered, self.read, self.written)
+        return without_cached(self.sent, self.answered, self.read, self.written)
 
     def since(self, before: TokensUsed) -> TokensUsed:
         """Return the difference to an earlier count."""
@@ -63,11 +64,6 @@ class TokensUsed(NamedTuple):
     def most(self, other: TokensUsed) -> TokensUsed:
         """The larger of each."""
         return TokensUsed._make((self.model, *map(max, self[1:], other[1:])))
-
-    @property
-    def fresh(self) -> int:
-        """Tokens sent, cached ones left out."""
-        return max(0, self.sent - self.read - self.written)
 
     def __bool__(self) -> bool:
         return any(self[1:])
@@ -519,17 +515,8 @@ class OpenHandsReader(TranscriptReader):
     def _add_totals(self, in_all: TokensUsed, cost: float | None, start: int) -> None:
         """Add what a run spent beyond its answers, before its end."""
         turns = [event for event in self.out[start:] if isinstance(event, Turn)]
-        total = self.total(
-            in_all.model,
-            cost,
-            TokenCounts(
-                max(0, in_all.fresh - sum(turn.input_tokens for turn in turns)),
-                max(0, in_all.answered - sum(turn.output_tokens for turn in turns)),
-                max(0, in_all.read - sum(turn.cache_read for turn in turns)),
-                max(0, in_all.written - sum(turn.cache_write for turn in turns)),
-            ),
-            message=f"total-{self._line}",
-        )
+        counted = [sum(getattr(turn, name) for turn in turns) for name in TokenCounts._fields]
+        total = self.total(in_all.model, cost, in_all.tokens.since(counted), f"total-{self._line}")
         if total is not None:
             last = self.out[-1]
             ended = isinstance(last, SessionEnd)

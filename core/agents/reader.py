@@ -104,6 +104,7 @@ class TranscriptReader(AgentReader):
         self.clock = LogClock()
         self.begun = False
         self.out: list[events.Event] = []  # The events of this record so far.
+        self.read_ids: set[str] = set()  # What was read, in logs that repeat it.
         self._record = self._place = _NOWHERE  # The places of the record and of the entry in it that is read.
         self._line = 0
         self.setup()
@@ -135,6 +136,13 @@ class TranscriptReader(AgentReader):
         for event in new:
             if event is not None:
                 self.out.append(event)
+
+    def is_new(self, name: str) -> bool:
+        """Whether something with this id was not read before; now it was."""
+        if name in self.read_ids:
+            return False
+        self.read_ids.add(name)
+        return True
 
     def joined(self, use: events.ToolUse) -> None:
         """Add a tool use whose result came before its call."""

@@ -34,7 +34,6 @@ class VsCodeChatReader(TranscriptReader):
     def setup(self) -> None:
         self._state: dict[str, Any] = {}
         self._places: dict[int, Where] = {}  # The place of each request, or of what was last added to its response.
-        self._read_ids: set[str] = set()
 
     def read(self, value: Any) -> None:
         """Add what is new in a snapshot or an operation."""
@@ -102,12 +101,11 @@ class VsCodeChatReader(TranscriptReader):
 
     def _request(self, request: dict[str, Any], place: int) -> None:
         name = text(request.get("requestId")) or f"request-{place}"
-        if f"{name}/over" in self._read_ids:
+        if f"{name}/over" in self.read_ids:
             return
         at = seconds(request.get("timestamp"))
         self.model = text(request.get("modelId")).removeprefix("copilot/") or self.model
-        if name not in self._read_ids:
-            self._read_ids.add(name)
+        if self.is_new(name):
             self.now = max(self.now, at or 0.0)
             self.add(self.prompt(words(request.get("message"))))
         result = table(request.get("result"))
@@ -118,7 +116,7 @@ class VsCodeChatReader(TranscriptReader):
         value = state.get("value")
         if value not in _FINAL and not result and self._state.get("requests", [])[-1] is request:
             return
-        self._read_ids.add(f"{name}/over")
+        self.read_ids.add(f"{name}/over")
         self.now = max(self.now, ended or self.now)
         self._answer(request, result, name)
         if value == _CANCELLED or request.get("isCanceled") is True:
@@ -146,9 +144,8 @@ class VsCodeChatReader(TranscriptReader):
             if part.get("kind") != "toolInvocationSerialized":
                 continue
             called = text(part.get("toolCallId")) or f"{name}/{place}"
-            if called in self._read_ids or not _is_over(part, result):
+            if not _is_over(part, result) or not self.is_new(called):
                 continue
-            self._read_ids.add(called)
             data = table(part.get("toolSpecificData"))
             call = table(calls_by_id.get(called))
             arguments = call.get("arguments")

@@ -31,7 +31,6 @@ class ZedReader(TranscriptReader):
     kinds = frozenset(("User", "Agent", "Compaction", "Resume"))  # Of messages.
 
     def setup(self) -> None:
-        self._read_ids: set[str] = set()
         self._spent = NO_TOKENS
 
     def read(self, value: Any) -> None:
@@ -53,7 +52,7 @@ class ZedReader(TranscriptReader):
             self.begin(name, project=folder, parent=row.get("parent_id"), synthetic_time=True)
         for place, message in enumerate(self.items(thread.get("messages"), "messages")):
             key = f"{name}/{place}"
-            if key not in self._read_ids:
+            if key not in self.read_ids:
                 self.check_kind(text(message) or next(iter(table(message)), ""))
             self.enter(f"/messages/{place}")
             self._message(key, table(message))
@@ -62,29 +61,25 @@ class ZedReader(TranscriptReader):
 
     def _message(self, name: str, message: dict[str, Any]) -> None:
         user, agent = table(message.get("User")), table(message.get("Agent"))
-        if user and name not in self._read_ids:
-            self._read_ids.add(name)
+        if user and self.is_new(name):
             prompt_text = "\n".join(_part_text(part) for part in items(user.get("content")))
             self.add(self.prompt(prompt_text))
         elif agent:
             self._answer(name, agent)
-        elif "Compaction" in message and name not in self._read_ids:
-            self._read_ids.add(name)
+        elif "Compaction" in message and self.is_new(name):
             self.add(self.compaction())
 
     def _answer(self, name: str, agent: dict[str, Any]) -> None:
         parts = [table(part) for part in items(agent.get("content"))]
         calls = [table(part["ToolUse"]) for part in parts if "ToolUse" in part]
         answer_text = "\n".join(text(part.get("Text")) for part in parts if "Text" in part)
-        if name not in self._read_ids:
-            self._read_ids.add(name)
+        if self.is_new(name):
             self.answer(answer_text, message=name, stop=CALLING if calls else ENDED, cost=0.0)
         results = table(agent.get("tool_results"))
         for place, call in enumerate(calls):
             called = text(call.get("id")) or f"{name}/{place}"
             arguments = call.get("input", call.get("raw_input"))
-            if called not in self._read_ids:
-                self._read_ids.add(called)
+            if self.is_new(called):
                 self.call(called, text(call.get("name")), arguments)
             facts = table(results.get(called))
             if facts and self.calls.tool(called):
