@@ -129,7 +129,7 @@ class ConversationTree:
 
     @property
     def head(self) -> Node | None:
-        """The newest node of the main conversation, or the one navigated to since."""
+        """The newest node of the main conversation."""
         return self._nodes[self._head] if self._head is not None else None
 
     def add(self, link: Link) -> Node:
@@ -210,12 +210,6 @@ class ConversationTree:
             nodes.append(node)
             node = self._nodes[node.parent] if node.parent is not None else None
         return nodes[::-1]
-
-    def navigate(self, name: str) -> list[Node]:
-        """Make a node the head, and give the path to it."""
-        nodes = self.path(name)
-        self._head = name
-        return nodes
 
     def branches(self) -> list[ConversationBranch]:
         """The branches in the order they were begun."""

@@ -79,9 +79,8 @@ def app(home: Path, still: Settings, monkeypatch: pytest.MonkeyPatch) -> Nooscop
     monkeypatch.setenv("HOME", str(home))
     log = _write(home)
     os.utime(log, (START + 80, START + 80))
-    made = NooscopeApp(Target(log), still, theme_folder=home / "themes", live=True)
-    made._fleet = Roster(still, {}, home, wall=lambda: START + 100)
-    return made
+    fleet = Roster(still, {}, home, wall=lambda: START + 100)
+    return NooscopeApp(Target(log), still, theme_folder=home / "themes", live=True, fleet=fleet)
 
 
 async def test_none_stands_on_any_screen(app: NooscopeApp) -> None:

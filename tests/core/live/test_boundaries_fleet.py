@@ -47,7 +47,7 @@ class Resting:
         self.changed, self.heard = changed, heard
         self.awake, self.due, self.filling, self.kept = True, False, False, False
 
-    def row(self, now: float) -> None:
+    def row(self, now: float, pace: float) -> None:
         """Nobody looks at it."""
 
     def keep(self) -> None:

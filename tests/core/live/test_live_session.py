@@ -98,7 +98,7 @@ def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[
     carry_over = heir()
     assert carry_over.initial_state("two", 2, first.time_of(len(first)) + LATER).past == ()
     (said,) = [problem for problem in carry_over.problems if "damaged" in problem]
-    aside = path.with_name("episodes.damaged-1.sqlite")
+    aside = path.with_name("episodes.sqlite.damaged")
     assert str(path) in said and aside.name in said
     assert aside.read_bytes() == body
     lived(heir(), "two", 2, 400)

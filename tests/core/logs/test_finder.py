@@ -16,7 +16,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse, Turn
-from core.logs import records
+from core.logs import lines, records
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.format import Agent, Format, Sample, recognise
@@ -149,7 +149,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(tmp_path: Path, monkeypa
     found = sessions([tmp_path], make_kit())
     assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
     assert [session.repeated for session in found] == [True, True, True, False]
-    monkeypatch.setattr(records, "line_batches", counted)
+    monkeypatch.setattr(lines, "line_batches", counted)
     assert [uses(list(read_session(session, make_kit()))) for session in found] == [
         ["t0", "t1"],
         ["t2"],

@@ -178,7 +178,7 @@ def test_a_watch_says_that_it_may_not_read() -> None:
         (Path(folder) / "cellar").mkdir(0)
         script = """
 import os, sys
-import logging, asyncio, watchfiles
+import logging, asyncio, mmap, watchfiles
 import core.agents.opencode, core.live.carry_over, core.live.driver, core.live.notices
 import tui.cli.commands.watch
 from core.agents.table import AGENTS
