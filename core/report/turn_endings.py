@@ -45,7 +45,11 @@ class _Sentence(NamedTuple):
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?^[ \t]*\1[ \t]*$", re.M | re.S)
 _NOISE = re.compile(r"<!--.*?-->|^\s*\[[A-Z][\w -]*\]\s*$|^\s*\|.*\|\s*$|^\s*(?:[-=_*─━═]\s*){3,}$", re.M | re.S)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_CODE = re.compile(r"`[^`\n]*`|https?://\S+|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)")
+# Code, addresses, and what is quoted or set off in the middle of a sentence.
+_CODE = re.compile(
+    r"`[^`\n]*`|https?://\S+|“[^”\n]{0,200}[?!.]”(?!$)|\"[^\"\n]{0,200}[?!.]\"(?!\s*$)"
+    r"|\*[^*\n]{0,200}[?!.]\*{1,2}(?=\s+[a-z])"
+)
 _STYLE = re.compile(r"\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _ONLY_LINK = re.compile(r"https?://\S+")
 _ITEM = re.compile(r"^\s*(?:[-*+•‣–—]\s+|\(?(?:\d{1,2}|[A-Za-z])[.)、:：]\s+|(?:Option|方案|案)\s*\w{1,2}\b)")
@@ -135,7 +139,8 @@ def _is_only_content(tail: list[_Sentence], place: int) -> bool:
     sentence, after = tail[place], tail[place + 1 : place + 2]
     if after and after[0].line == sentence.line and _ANSWER.match(after[0].text):
         return True
-    lead = next((one.text for one in reversed(tail[:place]) if not one.item), "") if sentence.item else ""
+    plain = [one for one in tail[:place] if not one.item] if sentence.item else []
+    lead = " ".join(one.text for one in plain if one.line == plain[-1].line)
     goes_on = any(not one.item for one in tail[place + 1 :])
     leads = _TO_THE_PERSON.search(lead) or (_QUESTIONS.search(lead) and not goes_on)
     return lead.endswith(":") and not leads
@@ -189,7 +194,7 @@ _FAILED = re.compile(_PHRASES["failed"], re.I)
 # A report of success without a word of failure before it.
 _WORKED = re.compile(
     r"^(?:(?!\b(?:not?|none|nothing|never|cannot|unable|fail\w*|if)\b|n['’]t\b).)*"
-    r"\b(?:works|worked|pass(?:es|ed)?|fixed|implemented|added|updated|migrated|created|completed|done)\b",
+    r"\b(?:works|worked|pass(?:es|ed)?|fixed|implemented|added|updated|migrated|created|completed|done|finished|merged|refactored)\b",
     re.I,
 )
 _PARTIAL = re.compile(_PHRASES["partial"], re.I)
