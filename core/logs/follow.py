@@ -151,7 +151,7 @@ def _fault(name: str) -> OSError:
     return OSError(number, os.strerror(number), name)
 
 
-_STEP = 0.01  # Seconds without another path after which the announced ones are returned.
+_STEP = 0.005  # Seconds without another path after which the announced ones are returned.
 _GLANCE = 0.1  # Seconds within which a wish to stop is seen.
 _SELDOM = 0.5  # Seconds within which a stop is noticed if nobody waits for it.
 

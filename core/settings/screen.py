@@ -53,7 +53,7 @@ class ScreenSettings(Group):
 
     theme: Annotated[str, Spec("Theme at the start.")] = "nocturne"
     motion: Annotated[bool, Spec("Animate changes; off shows each change at once.")] = True
-    rate: Annotated[int, Spec("Maximum frames per second.", 1, 60, 1, "Hz")] = 30
+    rate: Annotated[int, Spec("Maximum frames per second.", 1, 60, 1, "Hz")] = 60
     idle: Annotated[float, Spec("Time between idle frames; doubles after ten of them.", 0.1, 60, 0.1, "s")] = 1.0
     tail: Annotated[float, Spec("A longer log shows its end first, then reads all.", 0, 1000, 0.5, "MB")] = 1.0
     series: Annotated[Series, Spec("Reading the timeline shows first.", project=PROJECT)] = "activity"
