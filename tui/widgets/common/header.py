@@ -30,7 +30,7 @@ _ROOMY = 100
 _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16  # Cells of a title at most where there is no room to spare, and below which it is left away.
-_FORMS = ((0, 0), (0, 1), (1, 1), (2, 1), (2, 2), (2, 3))  # Of the context and of the sleep pressure, longest first.
+_FORMS = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4))  # Of context and sleep pressure, longest first.
 _TIGHT_TITLE = 24  # Cells of a title that stands for an unknown project on a narrow screen.
 
 
@@ -152,7 +152,7 @@ def _fitting(view: View, width: int, others: list[Line]) -> tuple[list[Line], li
     contexts, sleeps = _context(view), _sleep(view, bar=width < _ROOMY)
     forms = [(contexts[place], sleeps[other]) for place, other in _FORMS]
     lefts = [[*_mode(view), *_subject(view, width, model=model)] for model in (True, False)]
-    tries = [(lefts[0], *form) for form in forms[:3]] + [(lefts[1], *form) for form in forms]
+    tries = [(lefts[0], *form) for form in forms[:4]] + [(lefts[1], *form) for form in forms]
     return next((each for each in tries if _length([*chain(*each), *others]) + 2 <= width), tries[-1])
 
 
@@ -175,14 +175,13 @@ def _context(view: View) -> list[list[Line]]:
 def _sleep(view: View, *, bar: bool) -> list[list[Line]]:
     """The sleep pressure and what it leads to, the longest form first; a bar where no panel shows one."""
     if not view.total:
-        return [[]] * 4
+        return [[]] * 5
     sleep = view.frame.mind.sleep
-    gauge = meter(sleep.pressure, 4, "fatigue", thin=True) if bar else []
-    share = f"{sleep.pressure:.0%}"
-    long, brief = (f"{share}, {words}" if words else share for words in (dream_words(sleep), dream_words(sleep, True)))
-    label = ("sleep ", "quiet")
-    barred: list[Line] = [[label, *gauge, (f"{' ' if bar else ''}{said}", "plain")] for said in (long, brief)]
-    return [*([line] for line in barred), [[label, (brief, "plain")]], [[label, (share, "plain")]]]
+    gauge: Line = [*meter(sleep.pressure, 4, "fatigue", thin=True), (" ", "plain")] if bar else []
+    share, words = f"{sleep.pressure:.0%}", dream_words(sleep)
+    long, brief = (f"{share}, {each}" if each else share for each in (words, dream_words(sleep, True)))
+    forms = [(gauge, long), (gauge, words if bar and words else long), (gauge, brief), ([], brief), ([], share)]
+    return [[[("sleep ", "quiet"), *bars, (said, "plain")]] for bars, said in forms]
 
 
 def dream_words(sleep: SleepReading, brief: bool = False) -> str:

@@ -58,7 +58,7 @@ def test_cost_and_context_survive_at_eighty_columns(view: View) -> None:
     (line,) = said(view, 80, 1)
     sleep = view.frame.mind.sleep
     assert f" {100 * sleep.context:.0f}%" in line and f"${view.spent.dollars:.2f}" in line
-    assert f" {sleep.pressure:.0%}, dream ~{sleep.dream_ticks}" in line
+    assert f"dream in ~{sleep.dream_ticks} ticks" in line
 
 
 @pytest.mark.parametrize("agent", ["main", "agent-1"])
