@@ -14,8 +14,8 @@ from core.timeline.timeline import Timeline
 
 
 def parse_place(timeline: Timeline, text_place: str) -> int:
-    """`120`, `-1`, `00:41:12`, `41m`, an ISO time or a place in the file (`@4096`) as a number of events."""
-    text = text_place.strip()
+    """Events before a place: `120`, `-1`, `start`, `end`, `00:41:12`, `41m`, an ISO time, or `@4096` in the file."""
+    text = {"start": "0", "end": "-1"}.get(text_place.strip().lower(), text_place.strip())
     if text.startswith("@"):
         return _index_in_file(timeline, text[1:])
     if text.lstrip("-").isdecimal():
@@ -28,7 +28,9 @@ def parse_place(timeline: Timeline, text_place: str) -> int:
     if offset is None:
         moment = seconds(text)
         if moment is None:
-            raise UsageError(f"{text_place!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time")
+            raise UsageError(
+                f"{text_place!r} is not a place; write an event's number, start, end, 00:41:12, 41m or an ISO time"
+            )
         return timeline.index_at(moment)
     if start + offset >= timeline.time_of(len(timeline)) + 1.0:
         raise _too_late(timeline, text_place)

@@ -58,7 +58,7 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 
 
 BLANK_PATH = "the path is empty; is a variable unset?"
-PLACE = "an event's number, 00:41:12, 41m or an ISO time"  # How a person may write a place of a session.
+PLACE = "an event's number, start, end, 00:41:12, 41m or an ISO time"  # How a person may write a place of a session.
 
 
 def add_stretch_options(parser: argparse.ArgumentParser) -> None:

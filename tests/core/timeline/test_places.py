@@ -20,7 +20,19 @@ def timeline() -> Timeline:
 
 @pytest.mark.parametrize(
     ("spoken", "place"),
-    [("0", 0), ("10", 10), ("-1", 10), ("-99", 0), ("00:00", 1), ("1:30", 10), ("0:01:00", 7), ("1m", 7), ("90s", 10)],
+    [
+        ("0", 0),
+        ("10", 10),
+        ("-1", 10),
+        ("-99", 0),
+        ("00:00", 1),
+        ("1:30", 10),
+        ("0:01:00", 7),
+        ("1m", 7),
+        ("90s", 10),
+        ("start", 0),
+        (" End ", 10),
+    ],
 )
 def test_a_place_is_found(timeline: Timeline, spoken: str, place: int) -> None:
     assert parse_place(timeline, spoken) == place

@@ -34,7 +34,7 @@ _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the
 
 def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: -1, the end)")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: end)")
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument(
         "--recall",
