@@ -160,8 +160,7 @@ def test_settings_as_toml_come_back(home: Path, run: Run) -> None:
 def test_bytes_and_tracebacks_of_a_process_of_its_own(places: dict[str, str]) -> None:
     begun = NOOSCOPE[2].partition("sys.exit")[0]
     fault = f"def run(_): raise RuntimeError({HOSTILE!r})"
-    swap = "s.COMMAND = s.COMMAND._replace(run=run)"
-    raised = f"{begun}import tui.cli.commands.sessions as s\n{fault}\n{swap}\nmain()"
+    raised = f"{begun}import tui.cli.commands.sessions as s\n{fault}\ns.run = run\nmain()"
     for words, code in (
         ((*NOOSCOPE, "sessions", places["folder"]), 0),
         ((*NOOSCOPE, "analyze", "--jobs", "2", places["log"], places["talk"]), 0),

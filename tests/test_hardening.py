@@ -16,7 +16,6 @@ import pytest
 from tests.conftest import Run
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main
-from tui.cli.options import CliCommand
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 ON_A_LOG: dict[str, tuple[str, ...]] = {
@@ -245,7 +244,8 @@ def test_a_blank_home_is_none(blank: str, monkeypatch: pytest.MonkeyPatch) -> No
     """As where HOME is not set at all, the system's list of users says where it is."""
     seen: list[str | None] = []
     monkeypatch.setenv("HOME", blank)
-    monkeypatch.setattr("tui.cli.commands.sessions.COMMAND", CliCommand(_no_arguments, lambda _: 0))
+    monkeypatch.setattr("tui.cli.commands.sessions.add_arguments", _no_arguments)
+    monkeypatch.setattr("tui.cli.commands.sessions.run", lambda _: 0)
 
     def unknown(path: str) -> str:
         seen.append(os.environ.get("HOME"))

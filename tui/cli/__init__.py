@@ -9,18 +9,15 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core import __version__
 from core.errors import NooscopeError, UsageError
 from core.folders import close_to_others
 from tui import garbage
 from tui.cli import streams
-
-if TYPE_CHECKING:
-    from tui.cli.options import CliCommand
 
 DEFAULT = "watch"  # The command that `nooscope` alone runs.
 MISUSED = 2
@@ -118,11 +115,11 @@ def full_name(command: str) -> str:
     return f"{group} {command}".lstrip()
 
 
-def load_command(name: str) -> CliCommand:
-    """Import the file of one command."""
+def _of_command(name: str, function: str) -> Callable[..., Any]:
+    """Import the file of one command and return a function: `run{}` is `run_frame` where several share a file."""
     module = importlib.import_module(f"tui.cli.commands.{_FILES.get(name, name)}")
-    command: CliCommand = module.COMMANDS[name] if name in _FILES else module.COMMAND
-    return command
+    chosen: Callable[..., Any] = getattr(module, function.format(f"_{name}" if name in _FILES else ""))
+    return chosen
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
@@ -134,7 +131,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
         formatter_class=_fixed_width,
     )
     parser._positionals.title = "arguments"
-    load_command(name).add_arguments(parser)
+    _of_command(name, "add{}_arguments")(parser)
     if name in GROUPS:
         below = "\n".join(_command_list(GROUPS[name][1]))
         parser.epilog = f"{parser.epilog or ''}\n\nmore commands below {name}:\n{below}".strip()
@@ -263,7 +260,8 @@ def _run_command(words: list[str]) -> int:
     if os.path.expanduser("~") == "~":  # noqa: PTH111 asks whether there is one
         raise NooscopeError("the home folder is unknown; set HOME")
     close_to_others()
-    return load_command(name).run(parsed)
+    code: int = _of_command(name, "run{}")(parsed)
+    return code
 
 
 _signals: list[int] = []

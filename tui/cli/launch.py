@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli.options import add_settings_options, configured_initial, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.hooks.install import Installer
@@ -210,7 +211,7 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
         )
         thread = IntakeThread(server, take_over=requested is True)
     except NooscopeError as fault:
-        print(f"nooscope: hooks are not served: {fault}", file=sys.stderr)
+        say(f"hooks are not served: {fault}")
         yield
         return
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.folders import PROJECT_SETTINGS, learned_settings_file, user_settings_file
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 PROJECT_POLICY = ".nooscope-policy.toml"
-
-
-class CliCommand:
-    """A command's arguments and its function."""
-
-    __slots__ = ("add_arguments", "run")
-
-    def __init__(
-        self, add_arguments: Callable[[argparse.ArgumentParser], None], run: Callable[[argparse.Namespace], int]
-    ) -> None:
-        self.add_arguments = add_arguments
-        self.run = run  # Returns the exit code.
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -179,8 +167,7 @@ def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
     wrong = [*(each for _, faults in read for each in faults), *resolved.complaints]
     settings, lost = _without_lost_paths(resolved)
     args.faults = () if quiet else tuple(map(str, (*wrong, *lost)))
-    for fault in args.faults:
-        print(f"nooscope: {fault}", file=sys.stderr)
+    say(*args.faults)
     if any(complaint.origin == "--set" for complaint in wrong):
         raise SystemExit(2)
     origins = {name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}}
@@ -235,6 +222,5 @@ def configured_initial(project: Path | None) -> InitialState:
     from core.timeline.initial_state import configured_start
 
     configured = configured_start(project)
-    for fault in configured.faults:
-        print(f"nooscope: {fault}", file=sys.stderr)
+    say(*configured.faults)
     return configured.initial

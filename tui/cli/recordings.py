@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -135,8 +134,7 @@ def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
     """Return where one session starts; notices go to standard error."""
     start = initial_states.of(session)
     initial_states.spoke = initial_states.spoke or bool(initial_states.notices)
-    for notice in dict.fromkeys(initial_states.notices):
-        print(f"nooscope: {notice}", file=sys.stderr)
+    streams.say(*dict.fromkeys(initial_states.notices))
     initial_states.notices.clear()
     return start
 

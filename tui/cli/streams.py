@@ -112,9 +112,10 @@ def guarded() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def say(sentence: object) -> None:
-    """Print a notice on standard error."""
-    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+def say(*sentences: object) -> None:
+    """Print notices on standard error, one a line."""
+    for sentence in sentences:
+        print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
 def terminal() -> TextIO | None:

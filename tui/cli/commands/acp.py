@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from core.errors import UsageError
-from tui.cli.options import CliCommand
+from tui.cli.streams import say
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} -- AGENT [ARGS ...]"
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's own command")
     parser.epilog = (
@@ -18,7 +17,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.extras.acp_proxy import run_proxy
     from core.folders import own_folder
 
@@ -27,8 +26,5 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("name the agent's command: nooscope fleet acp -- AGENT ARGS ...")
     code, fault = run_proxy(command, own_folder("data") / "acp")
     if fault:
-        print(f"nooscope: the end of the session was not logged: {fault}", file=sys.stderr)
+        say(f"the end of the session was not logged: {fault}")
     return code
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.report.advice import AdviceMoment, AdviceOutcome
     from core.store.journals import SaidStore
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         metavar="PATH",
@@ -31,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
     from core.store.journals import SaidStore
@@ -95,7 +96,7 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
     denies = cancel and "why" not in answer
     print("The agent's next call is denied with it." if denies else "The agent gets it with its next call.")
     if cancel and not denies:
-        print(f"nooscope: {answer['why']}", file=sys.stderr)
+        say(answer["why"])
     return 0
 
 
@@ -138,6 +139,3 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
     ]
     if min(sides) < FEW_MOMENTS:
         print(f"{sides[0]} sent and {sides[1]} not sent are too few to conclude anything.")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -12,7 +12,7 @@ from core.errors import NooscopeError
 from core.folders import carry_over_folder
 from core.report.answers import question
 from tui.cli import recordings, streams
-from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
+from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
@@ -26,7 +26,7 @@ _SMALL = 4_000_000  # Bytes below which starting another process costs more than
 _MOST_SHARDS = 1024
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument(
@@ -63,7 +63,7 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
     words = ("json" if args.json else _width(), args.assignments)
@@ -85,8 +85,7 @@ def _run(args: argparse.Namespace) -> int:
     cache = reading_cache(settings)
     tree = LogTree(settings, cache)
     names = tree.sessions(paths)
-    for fault in tree.faults:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    streams.say(*(f"{fault.file}: {fault.reason}" for fault in tree.faults))
     if args.parquet is not None:
         return _dataset([name.session for name in names], settings, args)
     starts = recordings.initial_states_of(args, settings)
@@ -161,7 +160,7 @@ def _dataset(log_sessions: list[LogSession], settings: Settings, args: argparse.
     streams.progress("")
     parts = count(len(work), "share")
     sentence = f"{count(events, 'event')} of {count(sessions, 'session')} in {parts}, {size:,} bytes"
-    print(f"nooscope: {sentence}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr)
+    streams.say(sentence + (f"; {skipped:,} lines could not be read" if skipped else ""))
     return 0
 
 
@@ -242,6 +241,3 @@ def _summaries_with_metrics(
         except OSError as error:
             raise NooscopeError(f"{args.metrics}: cannot be written ({error.strerror})") from error
     return [analysis.summary for analysis in done]
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PLACE, CliCommand, add_settings_options, settings_from
+from tui.cli.options import PLACE, add_settings_options, settings_from
 from tui.cli.recordings import add_plain_option, initial_states_of
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LARGEST = 64_000_000  # Bytes a file of bookmarks may have.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
     parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
@@ -36,7 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.safe_text import safe_json_bytes
     from core.store.bookmarks import export_bookmarks, import_bookmarks, recover_imports
 
@@ -44,8 +44,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.export is not None:
         content, notices = export_bookmarks()
         _write_file(Path(args.export), safe_json_bytes(content))
-        for notice in notices:
-            print(f"nooscope: {notice}", file=sys.stderr)
+        say(*notices)
         return 0
     if args.taken is not None:
         from core.report.formatting import count
@@ -54,7 +53,7 @@ def _run(args: argparse.Namespace) -> int:
         print(f"{count(imported.added, 'bookmark')} imported from {count(imported.sessions, 'session')}")
         return 0
     if not args.path:
-        print("nooscope: name a log, or use --export or --import", file=sys.stderr)
+        say("name a log, or use --export or --import")
         return 2
     return _one(args)
 
@@ -103,8 +102,7 @@ def _one(args: argparse.Namespace) -> int:
         place = parse_place(timeline, args.at)
         store.make(timeline, place, args.add, args.note, created=time.time())
     _list(store, timeline)
-    for notice in dict.fromkeys(store.bookmarks.notices):
-        print(f"nooscope: {notice}", file=sys.stderr)
+    say(*dict.fromkeys(store.bookmarks.notices))
     return 0
 
 
@@ -142,6 +140,3 @@ def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     for line in [*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary]:
         print(plain(line))
     return 1 if place.standing == "differs" else 0
-
-
-COMMAND = CliCommand(_add_arguments, _run)

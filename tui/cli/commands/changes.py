@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import PLACE, CliCommand, add_settings_options, known_agent, settings_from
+from tui.cli.options import PLACE, add_settings_options, known_agent, settings_from
 from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--file", metavar="FILE", help="only this file, or those below this folder")
@@ -20,7 +20,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from msgspec import to_builtins
 
     from core.errors import UsageError
@@ -58,6 +58,3 @@ def _run(args: argparse.Namespace) -> int:
     if not files:
         print(f"no file was changed in the first {place} events, as far as the log shows")
     return 0
-
-
-COMMAND = CliCommand(_add_arguments, _run)

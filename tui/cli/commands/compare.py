@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
 from tui.cli.streams import print_table
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="A", help="a log")
     parser.add_argument("others", metavar="B", nargs="+", help="logs to compare it with")
     parser.add_argument("--json", action="store_true", help="as JSON, with the alignment of each run with A")
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.report.compare import align, as_json, parting_words, read_run, rows
     from core.report.formatting import plain, readable_json
     from tui.cli.recordings import no_events, one_session
@@ -41,6 +41,3 @@ def _run(args: argparse.Namespace) -> int:
     for name, one, run in zip(names[1:], alignments, others, strict=True):
         print(f"\nA and {name}: {parting_words(one, first.events, run.events, name)}")
     return 0
-
-
-COMMAND = CliCommand(_add_arguments, _run)

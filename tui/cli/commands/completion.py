@@ -11,7 +11,6 @@ from pathlib import Path
 
 from core.errors import UsageError
 from tui.cli import COMMANDS, DEFAULT, GROUPS, LISTED, command_parser
-from tui.cli.options import CliCommand
 
 FILES, FOLDERS = ":files", ":folders"  # Answers that ask the shell to complete paths by itself.
 
@@ -23,14 +22,14 @@ _PATHS = {"PATH": FILES, "FILE": FILES, "FOLDER": FOLDERS}
 _LISTS = {"--set": "settings", "--theme": "themes", "name": "stories"}
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
     parser.add_argument("--list", choices=("settings", "themes", "stories"), help="list names of one kind")
     parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.epilog = 'bash and zsh: eval "$(nooscope doctor completion SHELL)" in the start-up file'
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if args.words is not None:
         for word, meaning in suggestions(args.words):
             print(f"{word}\t{meaning}")
@@ -127,6 +126,3 @@ def _names(kind: str) -> list[str]:
 
     ours = [theme.name for theme in themes.load(themes.user_theme_folder()).themes]
     return sorted({*ours, *BUILTIN_THEMES})
-
-
-COMMAND = CliCommand(_add_arguments, _run)

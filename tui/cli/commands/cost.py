@@ -29,7 +29,7 @@ _SMALL = 32_000_000  # Bytes below which starting another process costs more tha
 _WIDEST = 60
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
@@ -57,7 +57,7 @@ class _Charged(NamedTuple):
     budget: Budget
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.folders import own_folder
     from core.report.plan_limits import read_limits
     from core.report.sums import by, dated_charges, forecast, total
@@ -154,8 +154,7 @@ def _read_anew(args: argparse.Namespace, paths: list[Path], kept_question: KeptQ
         kept_question = question("cost", (args.assignments,), paths, args.project, None)
     tree = LogTree(settings, cache)
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(list(filter(is_folder, paths)))
-    for fault in tree.faults:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    streams.say(*(f"{fault.file}: {fault.reason}" for fault in tree.faults))
     costs = tree.each("spent", names, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
     if tree.enclosed and not (resolved.complaints or tree.faults):
@@ -288,6 +287,3 @@ def forecast_lines(today: CostForecast) -> list[str]:
         over = total.dollars > today.budget
         lines.append(f"▲ the day's budget {'is spent' if over else 'will not last'}")
     return lines
-
-
-COMMAND = options.CliCommand(_add_arguments, _run)

@@ -6,17 +6,17 @@ import argparse
 
 from sample_sessions import FIRST, find_sample, samples
 from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
-from tui.cli.options import CliCommand, add_speed_option
+from tui.cli.options import add_speed_option
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", default=FIRST, help=f"which sample (default: {FIRST})")
     parser.add_argument("--list", action="store_true", help="list the samples")
     add_speed_option(parser)
     add_screen_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if args.list:
         print(_sample_listing())
         return 0
@@ -35,6 +35,3 @@ def _sample_listing() -> str:
     """Print all samples with a sentence each."""
     rows = [f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()]
     return "\n".join([*rows, "", "nooscope demo NAME plays one; space pauses it, n jumps to the next alert."])
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.report.checkup import Section
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
         "--forget-given", action="store_true", help="delete the stored starting states of watched sessions"
@@ -30,7 +30,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.report import checkup
 
     if args.forget_given:
@@ -142,6 +142,3 @@ def _print_text(sections: list[Section], problems: list[str]) -> None:
             print(f"{_SIGNS[each.level]} {each.label:<{width}}  {each.text}")
         print()
     print(f"{count(len(problems), 'problem')} (▲)" if problems else "All fine.")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli import streams
-from tui.cli.options import CliCommand, add_settings_options, positive_argument, settings_from
+from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.agents.labelled import RunSource
@@ -39,7 +39,7 @@ _SHOWN = (
 )
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
@@ -56,7 +56,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.agents.labelled import sources
     from core.errors import UnreadableLog
     from core.report.formatting import plain, readable_json
@@ -80,10 +80,9 @@ def _run(args: argparse.Namespace) -> int:
             walks.append(done)
         else:
             missed.append(done.reason)
-    for reason in missed[:10]:
-        print(f"nooscope: {plain(reason)}", file=sys.stderr)
+    streams.say(*map(plain, missed[:10]))
     if len(missed) > 10:
-        print(f"nooscope: and {len(missed) - 10} more", file=sys.stderr)
+        streams.say(f"and {len(missed) - 10} more")
     if not walks:
         raise UnreadableLog("no labelled run could be read")
     result = evaluate(walks)
@@ -102,8 +101,7 @@ def _run_own(as_json: bool) -> int:
 
     notices: list[str] = []
     learned = learn_all(notices)
-    for notice in notices:
-        streams.say(notice)
+    streams.say(*notices)
     if as_json:
         print(readable_json({"lessons": [lesson._asdict() for lesson in learned.lessons], "settings": learned.values}))
         return 0
@@ -135,8 +133,7 @@ def _labelled_endings(paths: list[Path]) -> list[dict[str, Any]]:
                 if not isinstance(row, dict) or not {"text", "label"} <= row.keys():
                     return []
                 rows.append(row)
-    for fault in faults[:10] if rows else ():
-        print(f"nooscope: {plain(fault)}", file=sys.stderr)
+    streams.say(*map(plain, faults[:10] if rows else ()))
     return rows
 
 
@@ -238,6 +235,3 @@ def _alarm_rows(title: str, alarms: dict[str, Any]) -> Iterator[str]:
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.errors import NooscopeError, UsageError
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SHARED = ("html", "cast", "markdown", "atif")  # Formats for a person, of one session.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--format",
@@ -54,7 +55,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from tui.cli.recordings import refuse_source
@@ -89,8 +90,7 @@ def _chosen_formats(name: str) -> frozenset[str]:
     from core.export.exporters import exporters
 
     available, complaints = exporters()
-    for sentence in complaints:
-        print(f"nooscope: {sentence}", file=sys.stderr)
+    say(*complaints)
     if name not in available:
         raise UsageError(f"unknown format {name!r}; available: events, {', '.join(available)}, otlp")
     return frozenset(available)
@@ -254,6 +254,3 @@ def _report(number: int, events: int, kit: Kit) -> str:
 
     skipped = ", ".join(f"{lines:,} {reason}" for reason, lines in kit.diagnostics.counts.items())
     return f"{events:,} events of {count(number, 'session')}" + (f"; skipped: {skipped}" if skipped else "")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import NooscopeError, UsageError
-from tui.cli.options import CliCommand
-from tui.cli.streams import print_table
+from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +29,7 @@ class Row(NamedTuple):
     about: str
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parts = parser.add_subparsers(dest="part", metavar="")
     for name, sentence in (
@@ -44,7 +42,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         part.add_argument("name", metavar="NAME", help="its name, or KIND:NAME if two share it")
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if args.part is None:
         return _list(args.json)
     if args.part == "show":
@@ -146,8 +144,7 @@ def _list(as_json: bool) -> int:
     agents = len(rows) - len(visible)
     print_table([Row(*_HEADS), *visible])
     print(f"\nand the readers of {agents} agents.")
-    for sentence in complaints:
-        print(f"nooscope: {sentence}", file=sys.stderr)
+    say(*complaints)
     if not others:
         print(f"No extensions are installed: install a package, or put a file in {extension_folder()}.")
     return 0
@@ -201,6 +198,3 @@ def _check(offer: Offer) -> int:
     for sentence in proof.sentences:
         print(sentence)
     return 0 if proof.sound else 1
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
 from tui.cli import launch
-from tui.cli.options import CliCommand, path_argument
+from tui.cli.options import path_argument
 from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
-from tui.cli.streams import print_table
+from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _HOST = 3  # The column of hosts, left out where all are this one.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=path_argument, metavar="PATH", help="look in these files and folders instead"
     )
@@ -48,7 +47,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     launch.add_screen_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     settings = launch.screen_settings(args)
     if args.within is not None:
         fleet = settings.screen.fleet.replace(within=args.within)
@@ -128,10 +127,8 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     rows, now = once(roster)
     signs, limits = look(default_place()), Limits.of(settings)
     rows = tuple(row.hooked(signs.of(row.session), now, limits) for row in rows)
-    for notice in dict.fromkeys(roster.initial_states.notices):
-        print(f"nooscope: {notice}", file=sys.stderr)
-    for fault in roster.unread:
-        print(f"nooscope: {fault}", file=sys.stderr)
+    say(*dict.fromkeys(roster.initial_states.notices))
+    say(*roster.unread)
     ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]
     if args.json:
         _print_json(ordered, now)
@@ -144,7 +141,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
         within = f"No session changed within the last {settings.screen.fleet.within:g} hours"
         print(f"{within}; --within HOURS shows older ones." if older else NO_SESSIONS)
     if lost:
-        print(f"nooscope: {lost}; some of what the hosts sent is missing", file=sys.stderr)
+        say(f"{lost}; some of what the hosts sent is missing")
     return 1 if lost or (roster.unread and not rows) else 0
 
 
@@ -185,6 +182,3 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
     need, look, work, rest, new = census(rows)
     empty = f", {new} without events" if new else ""
     print(f"\n{need} need you, {look} to look at, {work} working, {rest} at rest{empty}")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

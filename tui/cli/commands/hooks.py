@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.launch import own_installer
-from tui.cli.options import CliCommand, seconds_argument
+from tui.cli.options import seconds_argument
 
 if TYPE_CHECKING:
     from core.hooks.agents import HookMode
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "do",
         choices=("status", "install", "uninstall"),
@@ -49,7 +49,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.hooks.agents import HOOKS
     from core.hooks.install import DEADLINE
@@ -104,6 +104,3 @@ def _status(project: Path | None, agents: list[str]) -> int:
     if damaged:
         print("Damaged hooks guard nothing; `nooscope hooks install` repairs them.")
     return int(damaged)
-
-
-COMMAND = CliCommand(_add_arguments, _run)

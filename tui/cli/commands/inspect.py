@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from tui.cli.options import (
     PLACE,
-    CliCommand,
     add_settings_options,
     add_stretch_options,
     known_agent,
@@ -17,6 +15,7 @@ from tui.cli.options import (
     settings_from,
 )
 from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.engine.mind.fabric import MindEvent
@@ -32,7 +31,7 @@ _SIMILAR = 3
 _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the page; JSON has all.
 
 
-def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
+def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: end)")
     parser.add_argument("--agent", help="which agent (default: the main one)")
@@ -47,7 +46,7 @@ def _add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_frame(args: argparse.Namespace) -> int:
+def run_frame(args: argparse.Namespace) -> int:
     from msgspec.structs import replace
 
     from core.live.status import status_json
@@ -121,7 +120,7 @@ def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
     return with_now(status, now)
 
 
-def _add_diff_arguments(parser: argparse.ArgumentParser) -> None:
+def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     add_stretch_options(parser)
     parser.add_argument("--agent", help="which agent (default: the main one)")
@@ -130,7 +129,7 @@ def _add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_diff(args: argparse.Namespace) -> int:
+def run_diff(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
     from core.report.now import Landmarks, Teller
     from core.report.page import between, difference, difference_page
@@ -157,7 +156,7 @@ def _run_diff(args: argparse.Namespace) -> int:
     return 0
 
 
-def _add_events_arguments(parser: argparse.ArgumentParser) -> None:
+def add_events_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
         "--since", type=int, default=0, metavar="NUMBER", help="start at this event number (default: all)"
@@ -169,7 +168,7 @@ def _add_events_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_events(args: argparse.Namespace) -> int:
+def run_events(args: argparse.Namespace) -> int:
     from core.engine.mind.fabric import MIND_EVENTS, StateSnapshotCreated
     from core.errors import UsageError
     from core.events import MAIN
@@ -211,7 +210,7 @@ def _run_events(args: argparse.Namespace) -> int:
     return 0
 
 
-def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
+def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--find", metavar="HASH", help="the node whose hash starts with this, and the path to it")
     parser.add_argument(
@@ -224,7 +223,7 @@ def _add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_tree(args: argparse.Namespace) -> int:
+def run_tree(args: argparse.Namespace) -> int:
     from core.logs.links import session_links
     from core.report.conversation import ConversationTree, changed_since_last_reading
 
@@ -241,7 +240,7 @@ def _run_tree(args: argparse.Namespace) -> int:
     else:
         _print_tree(tree)
     if change is not None:
-        print(f"nooscope: {change.words()}", file=sys.stderr)
+        say(change.words())
     if args.head:
         return _check_head(tree, args.head) or (change is not None)
     return 0 if change is None else 1
@@ -250,7 +249,7 @@ def _run_tree(args: argparse.Namespace) -> int:
 def _check_head(tree: ConversationTree, head: str) -> int:
     node = tree.find(head)
     if node is None:
-        print(f"nooscope: no line of the log leads to {head}: the log was edited or truncated", file=sys.stderr)
+        say(f"no line of the log leads to {head}: the log was edited or truncated")
         return 1
     print("unchanged up to this head")
     return 0
@@ -259,7 +258,7 @@ def _check_head(tree: ConversationTree, head: str) -> int:
 def _print_path_to(tree: ConversationTree, prefix: str) -> int:
     node = tree.find(prefix)
     if node is None:
-        print(f"nooscope: no node's hash begins with {prefix}", file=sys.stderr)
+        say(f"no node's hash begins with {prefix}")
         return 1
     for step in tree.path(node.id):
         print(_node_line(step))
@@ -316,7 +315,7 @@ def _node_line(node: Node) -> str:
     return f"{node.content_hash.hex()[:16]}  {moment(node.at):<16}  {node.kind:<10} {label}"
 
 
-def _add_trail_arguments(parser: argparse.ArgumentParser) -> None:
+def add_trail_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--verify", action="store_true", help="only verify the chain; exit with 1 if it was altered")
     parser.add_argument("--head", metavar="HASH", help="also check that this hash of a move is in the chain")
@@ -324,7 +323,7 @@ def _add_trail_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_trail(args: argparse.Namespace) -> int:
+def run_trail(args: argparse.Namespace) -> int:
     from core.errors import StoreError
     from core.report.chrono import Trail, trail_lines
     from core.report.formatting import count, plain, readable_json
@@ -336,10 +335,10 @@ def _run_trail(args: argparse.Namespace) -> int:
     try:
         trail.load(TrailStore(session.id).read())
     except StoreError as error:
-        print(f"nooscope: {error}", file=sys.stderr)
+        say(error)
         return 1
     if args.head and not any(visit.hash.startswith(args.head) for visit in trail.visits):
-        print(f"nooscope: no recorded move has the hash {plain(args.head, 64)}", file=sys.stderr)
+        say(f"no recorded move has the hash {plain(args.head, 64)}")
         return 1
     if args.json:
         visits = [visit._asdict() for visit in trail.visits]
@@ -350,12 +349,3 @@ def _run_trail(args: argparse.Namespace) -> int:
             print(line)
     print(f"{count(len(trail), 'move')}, the chain is intact" if len(trail) else "no moves are recorded")
     return 0
-
-
-COMMANDS = {
-    "frame": CliCommand(_add_frame_arguments, _run_frame),
-    "diff": CliCommand(_add_diff_arguments, _run_diff),
-    "events": CliCommand(_add_events_arguments, _run_events),
-    "tree": CliCommand(_add_tree_arguments, _run_tree),
-    "trail": CliCommand(_add_trail_arguments, _run_trail),
-}

@@ -10,7 +10,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import CliCommand, add_settings_options, port_argument, settings_from
+from tui.cli.options import add_settings_options, port_argument, settings_from
 from tui.cli.streams import say
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PORT = 4318
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--otlp",
         action="store_true",
@@ -40,7 +40,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
 
     if args.no_hooks and not args.otlp:
@@ -127,6 +127,3 @@ async def _intake(
         return None
     say(f"serving hooks at {default_place().socket}; ctrl+c stops")
     return intake, thread
-
-
-COMMAND = CliCommand(_add_arguments, _run)

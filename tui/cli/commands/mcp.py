@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", default="", metavar="ID", help="the session that asks (default: by folder)")
     parser.add_argument(
         "--history",
@@ -21,7 +21,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.hooks.connection import call, default_place
     from core.hooks.link import serve
     from core.report.history import user_history
@@ -39,6 +39,3 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()
     return 0
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -7,15 +7,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tui.cli.options import CliCommand
-
 if TYPE_CHECKING:
     from core.store.journals import PermitEntry
 
 _ASKED = ("approve", "deny", "answer")
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "do",
         choices=(*_ASKED, "lift"),
@@ -33,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--last", type=int, default=20, metavar="N", help="decisions shown (default: 20)")
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
     from core.store.journals import PermitJournal
@@ -126,6 +124,3 @@ def chosen_option(text: str, options: Sequence[str]) -> str:
     """The option a person names by its number, else their own words."""
     place = int(text) - 1 if text.isdecimal() else -1
     return options[place] if 0 <= place < len(options) else text
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -8,13 +8,12 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from tui.cli.options import CliCommand
 from tui.cli.streams import print_table
 
 _WIDEST = 60
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", nargs="?", metavar="SQL", help="SQL, or the name of a question")
     parser.add_argument("--on", metavar="FOLDER", type=Path, default=Path(), help="the dataset (default: this folder)")
     parser.add_argument("--list", action="store_true", help="list named questions and tables")
@@ -23,7 +22,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="comma-separated, with a header line")
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.extras.batch.shares import ask
 
@@ -82,6 +81,3 @@ def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     ]
     print_table([names, *cells], right)
     print(f"\n{len(rows):,} rows" if len(rows) != 1 else "\n1 row")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from tui.cli.options import (
-    PLACE,
-    CliCommand,
-    add_settings_options,
-    add_stretch_options,
-    positive_argument,
-    settings_from,
-)
+from tui.cli.options import PLACE, add_settings_options, add_stretch_options, positive_argument, settings_from
 from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.extras.narrator.router import Told
@@ -23,7 +16,7 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 
-def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
+def add_recap_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     add_stretch_options(parser)
     parser.add_argument(
@@ -50,7 +43,7 @@ def _add_recap_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_recap(args: argparse.Namespace) -> int:
+def run_recap(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines
     from core.report.formatting import count, plain, token_estimate
     from core.report.outcome import outcome_with_fates, read_outcome
@@ -98,7 +91,7 @@ def _print_prose(args: argparse.Namespace, settings: Settings, timeline: Timelin
     return 0
 
 
-def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
+def add_why_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -107,7 +100,7 @@ def _add_why_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_why(args: argparse.Namespace) -> int:
+def run_why(args: argparse.Namespace) -> int:
     from core.extras.narrator.router import Router, tell_why
     from core.report.formatting import readable_json, typed_path
     from core.timeline.places import parse_place
@@ -168,7 +161,4 @@ def say_where_it_goes(settings: Settings) -> None:
 
     if settings.narrator.on:
         for line in status_lines(settings, SpendStore(), time.time()):
-            print(f"nooscope: narrator on: {line}", file=sys.stderr)
-
-
-COMMANDS = {"recap": CliCommand(_add_recap_arguments, _run_recap), "why": CliCommand(_add_why_arguments, _run_why)}
+            say(f"narrator on: {line}")

@@ -6,11 +6,11 @@ import argparse
 
 from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import add_screen_options, screen_settings, show_session
-from tui.cli.options import CliCommand, add_speed_option
+from tui.cli.options import add_speed_option
 from tui.cli.recordings import add_plain_option, edits_of
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -28,7 +28,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_screen_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
 
     if args.speed is not None:
@@ -66,6 +66,3 @@ def _run(args: argparse.Namespace) -> int:
         plain=args.plain,
         faults=args.faults,
     )
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
 from core.folders import PROJECT_SETTINGS, user_settings_file
-from tui.cli.options import CliCommand, add_settings_options, settings_from
-from tui.cli.streams import print_table
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
     from core.engine.response import Learned, RuleSet
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--reset-learned", action="store_true", help="forget the learned sensitivities")
     add_settings_options(parser)
@@ -29,7 +28,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("file", metavar="FILE", type=Path, help="the rule file")
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     if args.part == "check":
         return _check(args.file)
     from core.store.carry_over import LearnedStore
@@ -39,8 +38,7 @@ def _run(args: argparse.Namespace) -> int:
         print("Forgotten." if store.reset() else "Nothing had been learned.")
         return 0
     rules, learned = rules_from(args), store.read()
-    for notice in store.file.notices:
-        print(f"nooscope: {notice}", file=sys.stderr)
+    say(*store.file.notices)
     if args.json:
         _print_json(rules, learned)
     else:
@@ -54,8 +52,7 @@ def rules_from(args: argparse.Namespace) -> RuleSet:
 
     files = rule_files(args.project)
     rules = files.load()
-    for fault in files.faults:
-        print(f"nooscope: {fault}", file=sys.stderr)
+    say(*files.faults)
     return rules
 
 
@@ -121,6 +118,3 @@ def _row(method: Method, origin: str) -> tuple[str, ...]:
         trigger.frequency,
         origin,
     )
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.report.formatting import count, home_path, plain, typed_path
 from tui.cli import streams
-from tui.cli.options import CliCommand, path_argument, positive_argument, settings_from, since_argument, since_moment
+from tui.cli.options import path_argument, positive_argument, settings_from, since_argument, since_moment
 
 if TYPE_CHECKING:
     from core.report.search import Hit
@@ -22,7 +21,7 @@ _MOST = 20
 _SPOKEN = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="words that must all occur; quote a phrase")
     parser.add_argument("--agent", default="", metavar="NAME", help="only sessions of this agent")
     parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path contains this")
@@ -44,7 +43,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.store.reading_cache import WordIndex
 
     index = WordIndex()
@@ -62,8 +61,7 @@ def _run(args: argparse.Namespace) -> int:
     tree = LogTree(settings, reading_cache(settings))
     paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
-    for fault in tree.faults:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    streams.say(*(f"{fault.file}: {fault.reason}" for fault in tree.faults))
     since = None if args.since is None else since_moment(args.since, time.time())
     mains = tuple({name.logs[0].path for name in names}) if args.paths else None
     narrowed = Narrowed(args.agent, args.project, since, mains)
@@ -72,7 +70,7 @@ def _run(args: argparse.Namespace) -> int:
             fill_index(index, tree, names, _progress)
         except (StoreError, OSError) as fault:
             why = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else fault
-            print(f"nooscope: {why}; this search is not indexed", file=sys.stderr)
+            streams.say(f"{why}; this search is not indexed")
             index.clear_blank()
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nooscope-"))
             index = WordIndex(Path(folder) / "words.db")
@@ -105,6 +103,3 @@ def _print_text(hits: list[Hit], most: int) -> None:
         print(f"  nooscope replay {typed_path(home_path(hit.path))} --at {hit.place}{session}")
     more = f"; there may be more, see --most {most * 5}" if len(hits) == most else ""
     print(f"\n{count(len(hits), 'place')}{more}")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

@@ -12,13 +12,14 @@ import signal
 import socket
 import sys
 
-from tui.cli.options import CliCommand, port_argument, positive_argument
+from tui.cli.options import port_argument, positive_argument
+from tui.cli.streams import say
 
 _PORT = 8421
 SHOWN = ("watch", "replay", "fleet", "demo")  # Commands with a screen.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words",
         nargs=argparse.REMAINDER,
@@ -40,7 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
 
     words = args.words or ["watch"]
@@ -81,13 +82,11 @@ async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     except OSError as fault:
         raise UsageError(f"cannot listen on {host}:{args.port}: {_address_fault(fault)}") from None
     address = f"http://{host}:{chosen}/" + (f"?token={token}" if token else "")
-    print(f"nooscope: open {address}; ctrl+c stops", file=sys.stderr, flush=True)
+    say(f"open {address}; ctrl+c stops")
     if token and not near:
-        print(
-            "nooscope: anyone with this address can see everything and press every key; it is not encrypted, "
-            "so use it in a network you trust or behind a proxy with TLS",
-            file=sys.stderr,
-            flush=True,
+        say(
+            "anyone with this address can see everything and press every key; it is not encrypted, "
+            "so use it in a network you trust or behind a proxy with TLS"
         )
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -96,6 +95,3 @@ async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     await stopped.wait()
     await server.close()
     return 0
-
-
-COMMAND = CliCommand(_add_arguments, _run)

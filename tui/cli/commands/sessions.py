@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
-from tui.cli.options import CliCommand, add_settings_options, settings_from
-from tui.cli.streams import cell_len, print_table
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.streams import cell_len, print_table, say
 
 if TYPE_CHECKING:
     from core.report.log_tree import SessionRow
@@ -23,14 +23,14 @@ SHOWN = 40  # Rows on a terminal, unless all are asked for.
 WIDE = 110  # Width from which whole paths fit.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than the newest {SHOWN}")
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     now = time.time()
     rows = _listed(args, now)
     if args.json:
@@ -93,8 +93,7 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
 
     kit = make_kit(settings.ingest)
     here = sessions(args.paths, kit, settings.ingest.lines)
-    for fault in kit.diagnostics.first:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    say(*(f"{fault.file}: {fault.reason}" for fault in kit.diagnostics.first))
     whole = not kit.diagnostics.first and all_below(here, map(Path, args.paths))
     return listed_rows(describe_sessions(known_agents(), here, now, active)), whole
 
@@ -185,6 +184,3 @@ def _size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
         amount /= 1000.0
     return f"{amount:.1f} GB"
-
-
-COMMAND = CliCommand(_add_arguments, _run)

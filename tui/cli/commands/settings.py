@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.options import CliCommand, add_settings_options, settings_from
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.streams import say
 
 if TYPE_CHECKING:
     from core.settings.group import Tunable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WIDEST = 28  # Characters of a value in the table.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words")
     parser.add_argument("--changed", action="store_true", help="only settings that differ from the built-in value")
     form = parser.add_mutually_exclusive_group()
@@ -27,7 +27,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     from core.settings.layers import tunables, value_of
 
     resolved = settings_from(args)
@@ -56,9 +56,8 @@ def _check_theme(name: str) -> None:
     loaded = themes.load(themes.user_theme_folder())
     missing = themes.missing_theme(name, loaded)
     if missing:
-        for complaint in loaded.complaints:
-            print(f"nooscope: {complaint}", file=sys.stderr)
-        print(f"nooscope: screen.theme: {missing}", file=sys.stderr)
+        say(*loaded.complaints)
+        say(f"screen.theme: {missing}")
 
 
 def _matches(tunable: Tunable, words: list[str]) -> bool:
@@ -152,6 +151,3 @@ def _bounds_words(tunable: Tunable) -> str:
         high = "" if tunable.high is None else f"{tunable.high:g}"
         return f"{low} .. {high}".strip()
     return {"switch": "true|false", "choice": "|".join(tunable.choices)}.get(tunable.kind, "")
-
-
-COMMAND = CliCommand(_add_arguments, _run)

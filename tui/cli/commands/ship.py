@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import CliCommand, add_settings_options, path_argument, settings_from
+from tui.cli.options import add_settings_options, path_argument, settings_from
 from tui.cli.streams import say
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _VARIABLES = (
 )
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=path_argument, metavar="PATH", help="send these files and folders instead"
     )
@@ -48,7 +48,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     import os
 
     from core.errors import UnreadableLog
@@ -139,6 +139,3 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
 def _passed_over(sources: Sources) -> str:
     total = sources.faults.total
     return f"; {total:,} lines could not be read" if total else ""
-
-
-COMMAND = CliCommand(_add_arguments, _run)

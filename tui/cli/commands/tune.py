@@ -11,14 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli import streams
-from tui.cli.options import (
-    PLACE,
-    CliCommand,
-    add_project_option,
-    add_settings_options,
-    positive_argument,
-    settings_from,
-)
+from tui.cli.options import PLACE, add_project_option, add_settings_options, positive_argument, settings_from
 from tui.cli.recordings import (
     add_plain_option,
     edits_of,
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
 _SMALL = 400_000  # Bytes below which starting another process costs more than it saves.
 
 
-def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
+def add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
@@ -55,7 +48,7 @@ def _add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _run_whatif(args: argparse.Namespace) -> int:
+def run_whatif(args: argparse.Namespace) -> int:
     from core.report.conversation import limit_lines
     from core.timeline.places import parse_place
     from core.timeline.rerun import dream, pre_steer
@@ -163,7 +156,7 @@ def _print_difference(difference: Difference, start: float, events: int) -> None
         print(f"~ {moved}  {firing_words(pair.actual.name)}")
 
 
-def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
+def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--set",
@@ -180,7 +173,7 @@ def _add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     add_project_option(parser)
 
 
-def _run_sweep(args: argparse.Namespace) -> int:
+def run_sweep(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.timeline.sweep import join_sweeps, parse_sweep, require_fitting
@@ -190,8 +183,7 @@ def _run_sweep(args: argparse.Namespace) -> int:
     require_fitting(settings, name, values)
     kit = make_kit(settings.ingest)
     matches = sessions(args.paths, kit, settings.ingest.lines)
-    for fault in kit.diagnostics.first:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    streams.say(*(f"{fault.file}: {fault.reason}" for fault in kit.diagnostics.first))
     starts = initial_states_of(args, settings)
     runs = [(session, spoken_start(starts, session.id)) for session in matches]
     done = join_sweeps(list(streams.with_progress(sweeps(runs, name, values, args.jobs), len(matches))))
@@ -263,21 +255,20 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _add_labels_arguments(parser: argparse.ArgumentParser) -> None:
+def add_labels_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log to label; without one all labels are written")
     parser.add_argument("verdict", nargs="?", choices=("good", "bad", "none"), help="how that session went")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
     add_settings_options(parser)
 
 
-def _run_labels(args: argparse.Namespace) -> int:
+def run_labels(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.store.bookmarks import export_labels
 
     if args.path is None:
         data, notices = export_labels()
-        for notice in notices:
-            streams.say(notice)
+        streams.say(*notices)
         _write_json(data, args.out)
         return 0
     if args.verdict is None:
@@ -297,8 +288,7 @@ def _run_labels(args: argparse.Namespace) -> int:
     learned = save_label(store, label)
     print(f"labelled {args.verdict}" if label else "label withdrawn")
     print("\n".join(lesson.sentence for lesson in learned.lessons))
-    for notice in store.notices:
-        streams.say(notice)
+    streams.say(*store.notices)
     return 0
 
 
@@ -314,10 +304,3 @@ def _write_json(data: bytes, target: Path | None) -> None:
         atomic.replace(target, safe_json_bytes(data), atomic.AS_USUAL)
     except OSError as error:
         raise NooscopeError(f"{target}: cannot be written ({error.strerror})") from error
-
-
-COMMANDS = {
-    "whatif": CliCommand(_add_whatif_arguments, _run_whatif),
-    "sweep": CliCommand(_add_sweep_arguments, _run_sweep),
-    "labels": CliCommand(_add_labels_arguments, _run_labels),
-}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from core.logs.log_files import closed_at, expand_home, is_folder, is_there
 from tui.cli import streams
 from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
-from tui.cli.options import CliCommand, port_argument, seconds_argument, settings_from
+from tui.cli.options import port_argument, seconds_argument, settings_from
 from tui.cli.recordings import edits_of
 from tui.cli.streams import say
 
@@ -32,7 +32,7 @@ _SEARCH_EVERY = 1.0  # Seconds between two searches for a newer session.
 _LAG_EVERY = 5.0  # Seconds between two words on being behind.
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -69,7 +69,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     if args.no_prior:
         prior = settings.response.prior.replace(enabled=False)
@@ -179,8 +179,7 @@ class Watch:
         channels, left_out = installed_channels()
         self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print, installed=channels)
         listeners, complaints = listening()
-        for sentence in (*left_out, *complaints):
-            say(sentence)
+        say(*left_out, *complaints)
         listeners += self._telemetry()
         self.driver = Driver(
             Followed(session or path, make_kit(settings.ingest), settings),
@@ -237,8 +236,7 @@ class Watch:
             for reading in self.driver.bus.readings():
                 if reading.dropped:
                     say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
-            for problem in self.driver.problems():
-                say(problem)
+            say(*self.driver.problems())
             if self._args.mind:
                 say(self.driver.latency.words)
         return 0
@@ -272,8 +270,7 @@ class Watch:
                 self._news = True
                 self._print_mind()
             self._tell_preserved()
-            for sentence in (*driver.problems(), *driver.log_notices()):
-                say(sentence)
+            say(*driver.problems(), *driver.log_notices())
             self._say_lag()
             more = driver.source.behind
         self._tell_stuck()
@@ -343,8 +340,7 @@ class Watch:
             self._news = False
             words = f"Nothing has happened for {driver.still:.0f} s."
             driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
-        for sentence in driver.problems():
-            say(sentence)
+        say(*driver.problems())
         if self._args.idle is not None and driver.still >= self._args.idle:
             for _ in driver.finish():
                 self._print_mind()
@@ -389,6 +385,3 @@ class Watch:
             who = "" if notice.agent == "main" else f" {notice.agent}"
             sys.stdout.write(f"{moment(notice.at)}{who}  {notice.line}\n")
         sys.stdout.flush()
-
-
-COMMAND = CliCommand(_add_arguments, _run)
