@@ -173,6 +173,11 @@ class Followed(Follower, Source):
         Source.__init__(self, target if isinstance(target, LogSession) else None, kit)
         Follower.__init__(self, target, kit, settings.ingest)
 
+    @property
+    def unreadable(self) -> str:
+        trouble = self.waits_in_vain()
+        return f"nothing in its log can be read ({trouble})" if trouble else super().unreadable
+
 
 class Watcher:
     """A thread that does nothing but wait for file events and pass them on."""

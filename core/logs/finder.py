@@ -5,7 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -242,6 +244,7 @@ def _interleaved(log: Log, starts: list[SessionStart]) -> list[LogSession]:
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # Marks that a text begins with which an older Windows shell wrote to a file.
 _SQLITE = b"SQLite format 3\0"
+_UNKNOWN = "no log of a known format"
 
 
 def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None = None) -> list[LogSession]:
@@ -309,6 +312,15 @@ class Finder:
             return None, records.reason(fault)
         self._known[path] = _Known(status.st_ino, status.st_size, kind, trouble)
         return kind, trouble
+
+    def lasting_trouble(self, path: Path) -> str:
+        """Why a file will not become a log by growing; blank if it may."""
+        trouble = self.format(path)[1]
+        if trouble == _UNKNOWN:
+            with suppress(OSError):
+                text = _text(head(path, self._lines.head))
+                return "" if text.startswith((b"{", b"[")) or b"\n" not in text else trouble
+        return "" if trouble in ("empty", "vanished") else trouble
 
     def log(self, path: Path) -> Log | None:
         """The log that a file, or a folder of event files, is."""
@@ -382,11 +394,11 @@ class Finder:
         if not text:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text or self._opens(text)):
-            return None, "a binary file" if b"\0" in text else "no log of a known format"
+            return None, "a binary file" if _is_binary(text) else _UNKNOWN
         if text.startswith((b"{", b"[")) and _unfinished(text):
             text = _text(head(path, LONG_HEAD))
         kind = recognise(Sample(text, path), self._kit.agents)
-        return kind, "" if kind else "no log of a known format"
+        return kind, "" if kind else _UNKNOWN
 
     def _opens(self, text: bytes) -> bool:
         """Whether text that is not JSON begins like a log."""
@@ -447,6 +459,14 @@ def _key(log: Log) -> Path:
         return log.path.resolve()
     except (OSError, RuntimeError):
         return log.path
+
+
+def _is_binary(text: bytes) -> bool:
+    """Whether the beginning of a file is not text; its last letter may be cut."""
+    try:
+        return "\0" in getincrementaldecoder("utf-8")().decode(text)
+    except UnicodeDecodeError:
+        return True
 
 
 def _text(beginning: bytes) -> bytes:

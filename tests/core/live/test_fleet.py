@@ -409,6 +409,30 @@ def test_a_log_of_which_nothing_can_be_read_is_never_called_new(tmp_path: Path, 
     assert row.why == why
 
 
+@pytest.mark.parametrize(
+    ("content", "word", "why"),
+    [
+        (bytes(range(256)) * 4, "unreadable", "nothing in its log can be read (a binary file)"),
+        (b"\xc3\x28 no text", "unreadable", "nothing in its log can be read (a binary file)"),
+        (b"some words\nand more\n", "unreadable", "nothing in its log can be read (no log of a known format)"),
+        (b'{"type":"us', "idle", "no events yet"),
+        ("café".encode()[:-1], "idle", "no events yet"),
+        (b'{"type":"newer"}\n', "idle", "no events yet"),
+        (b"", "idle", "no events yet"),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_never_becomes_a_log_is_unreadable_and_not_new(
+    tmp_path: Path, content: bytes, word: str, why: str
+) -> None:
+    log = Log(tmp_path, "api", 1, NOW - 3)
+    log.write()
+    log.path.write_bytes(content)
+    os.utime(log.path, (NOW - 3, NOW - 3))
+    [row] = settle(roster(tmp_path)).values()
+    assert (row.status.word, row.why) == (word, why)
+
+
 def test_no_pictures_pile_up_before_a_screen_that_hangs(tmp_path: Path) -> None:
     tell(tmp_path)
     pictures: list[tuple[FleetRow, ...]] = []
