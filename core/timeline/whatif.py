@@ -143,7 +143,7 @@ _UNSEEN = ("at", "threshold.", "baseline.")
 _SERIES = tuple(name for name in NAMES if name not in CODES and not name.startswith(_UNSEEN))
 _BATCH = 48  # Events between two looks at whether the result is still wanted.
 _FIRST = 0.012  # Seconds until the first partial result.
-_EVERY = 0.25  # Seconds between two partial results.
+_EVERY = 0.4  # Seconds between two partial results.
 _BREATH = 0.002  # Seconds between two batches of background work, so that a key press is answered first.
 _LEAST = 1e-4  # Smaller differences cannot be seen.
 
