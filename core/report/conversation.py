@@ -80,19 +80,31 @@ class RecordChange(NamedTuple):
         return f"record {self.place + 1} of {log} {now} since it was last read"
 
 
-def changed_since_last_reading(
-    tree: ConversationTree, log: Path, cache: ReadingCache | None = None
-) -> RecordChange | None:
-    """The first record changed since this log was last checked; the reading is kept for the next check."""
+class LogCheck(NamedTuple):
+    """What comparing a log with its last reading says."""
+
+    compared: int  # Records of the last reading; 0 if there was none, which says nothing about the log.
+    change: RecordChange | None  # The first one that is not as it was.
+
+    def words(self) -> str:
+        """The result in one line."""
+        if self.change is not None:
+            return self.change.words()
+        return "none changed since it was last read" if self.compared else "no earlier reading to compare it with"
+
+
+def check_log(tree: ConversationTree, log: Path, cache: ReadingCache | None = None) -> LogCheck:
+    """Compare a log with how it was last read; this reading is kept for the next check."""
     cache = cache or ReadingCache(reading_cache_path().with_name("records.db"), _KEPT)
     key = sha256(str(log.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
-    change = None
+    check = LogCheck(0, None)
     with suppress(DecodeError):
-        earlier = cache.load([key]).get(key)
-        rows = msgpack.decode(earlier, type=dict[bytes, bytes]) if earlier else {}
+        last = cache.load([key]).get(key)
+        rows = msgpack.decode(last, type=dict[bytes, bytes]) if last else {}
         change = tree.first_change({os.fsdecode(file): hashes for file, hashes in rows.items()})
+        check = LogCheck(sum(map(len, rows.values())) // _SHORT, change)
     cache.save({key: msgpack.encode({os.fsencode(file): hashes for file, hashes in tree.hashes().items()})})
-    return change
+    return check
 
 
 class ConversationTree:
@@ -395,13 +407,13 @@ def difference_lines(difference: Difference, start: float) -> list[str]:
     return lines
 
 
-def conversation_lines(tree: ConversationTree, change: RecordChange | None) -> list[str]:
+def conversation_lines(tree: ConversationTree, check: LogCheck) -> list[str]:
     """The branches of a conversation, where each leaves, and whether the log is as it was last read."""
     head = tree.head
     if head is None:
         return ["the log has no conversation links"]
-    chain = change.words() if change else "none changed since it was last read"
-    lines = [f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"]
+    digest = head.content_hash.hex()[:16]
+    lines = [f"{count(len(tree), 'record')}, {check.words()}; the last one's fingerprint is {digest}"]
     for branch in tree.branches():
         first, last = tree[branch.start], tree[branch.tip]
         base = f", branches off at record {tree[branch.base].place + 1}" if branch.base is not None else ""

@@ -134,7 +134,7 @@ class BranchScreen(ModelTab):
         if not chosen:
             return ["the log is gone"]
         self._tree = tree = conversation.ConversationTree(session_links(chosen[0], kit))
-        return conversation.conversation_lines(tree, conversation.changed_since_last_reading(tree, chosen[0].path))
+        return conversation.conversation_lines(tree, conversation.check_log(tree, chosen[0].path))
 
     def action_dream(self) -> None:
         """Recombine the past with the next seed."""

@@ -45,15 +45,18 @@ def test_a_tree_names_the_first_record_changed_since_the_last_reading(
     log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["tree", str(log)]) == 0
+    assert "no earlier reading to compare it with" in capsys.readouterr().out
     with log.open("ab") as file:
         file.writelines(islice(lines(1), 500, 520))
     assert main(["tree", str(log)]) == 0
+    assert "none changed since it was last read" in capsys.readouterr().out
     before = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join([*before[:40], *before[41:]]))
     capsys.readouterr()
     assert main(["tree", str(log), "--json"]) == 1
     told = capsys.readouterr()
-    assert json.loads(told.out)["changed"]["record"] == 41
+    content = json.loads(told.out)
+    assert content["changed"]["record"] == 41 and content["compared"] == 520
     assert "record 41" in told.err
     assert main(["tree", str(log)]) == 0
 

@@ -35,7 +35,7 @@ async def test_before_the_first_event_nothing_is_said_to_be_read(tmp_path: Path,
         await until(pilot, lambda: "“stop” was not tried: nothing is recorded yet" in page(app))
         await pilot.press("v")
         log.write_bytes(lines(session(50)))
-        await until(pilot, lambda: "seed 1" in page(app) and "none changed since" in page(app))
+        await until(pilot, lambda: "seed 1" in page(app) and "no earlier reading" in page(app))
         assert "nothing recorded yet" not in page(app)
 
 
@@ -49,7 +49,7 @@ async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -
         app.post_message(Apply(settings))
         await until(pilot, lambda: app.recording is not None and app.recording.settings == settings)
         await pilot.press("m", "5")
-        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "none changed since" in page(app))
+        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "no earlier reading" in page(app))
         await until(pilot, lambda: "receptor.ambient.offset.seeking 0.1; 0 events since" in page(app))
         await until(pilot, lambda: "seed 1" in page(app))
         await pilot.press("v")

@@ -20,7 +20,7 @@ from tui.cli.streams import say
 if TYPE_CHECKING:
     from core.engine.mind.fabric import MindEvent
     from core.live.status import Status
-    from core.report.conversation import ConversationTree, Node, RecordChange
+    from core.report.conversation import ConversationTree, LogCheck, Node
     from core.report.now import Now
     from core.settings import Settings
     from core.timeline.timeline import Timeline
@@ -225,7 +225,7 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_tree(args: argparse.Namespace) -> int:
     from core.logs.links import session_links
-    from core.report.conversation import ConversationTree, changed_since_last_reading
+    from core.report.conversation import ConversationTree, check_log
 
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
@@ -234,16 +234,19 @@ def run_tree(args: argparse.Namespace) -> int:
         return _print_path_to(tree, args.find)
     if args.go:
         return _print_record(args, settings, tree)
-    change = changed_since_last_reading(tree, session.path)
+    check = check_log(tree, session.path)
+    changed = check.change is not None
     if args.json:
-        _print_tree_json(tree, change)
+        _print_tree_json(tree, check)
     else:
         _print_tree(tree)
-    if change is not None:
-        say(change.words())
+    if changed:
+        say(check.words())
+    elif not args.json:
+        print(check.words())
     if args.head:
-        return _check_head(tree, args.head) or (change is not None)
-    return 0 if change is None else 1
+        return _check_head(tree, args.head) or changed
+    return int(changed)
 
 
 def _check_head(tree: ConversationTree, head: str) -> int:
@@ -293,16 +296,17 @@ def _print_tree(tree: ConversationTree) -> None:
         print(f"  {branch.kind:<10} {count(branch.nodes, 'node'):>12}  from {plain(branch.start, 40)}")
 
 
-def _print_tree_json(tree: ConversationTree, change: RecordChange | None) -> None:
+def _print_tree_json(tree: ConversationTree, check: LogCheck) -> None:
     from core.report.formatting import readable_json
 
-    head = tree.head
+    head, change = tree.head, check.change
     content = {
         "nodes": len(tree),
         "roots": len(tree.roots),
         "orphans": tree.orphans,
         "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
         "branches": [branch._asdict() for branch in tree.branches()],
+        "compared": check.compared,
         "changed": None if change is None else {"file": change.file, "record": change.place + 1},
     }
     print(readable_json(content))
