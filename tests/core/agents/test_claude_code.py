@@ -86,6 +86,12 @@ def test_what_the_program_says_itself_is_no_turn() -> None:
     assert not [event for event in _read(line) if isinstance(event, Turn)]
 
 
+def _goal(condition: str) -> str:
+    """A goal as Claude Code writes it down: a command of its own that the agent works on at once."""
+    name = "<command-name>/goal</command-name>\n <command-message>goal</command-message>"
+    return f"{name}\n <command-args>{condition}</command-args>"
+
+
 @pytest.mark.parametrize(
     ("line", "prompts"),
     [
@@ -96,6 +102,10 @@ def test_what_the_program_says_itself_is_no_turn() -> None:
         (says(1, "[Request interrupted by user]"), [(29, True)]),
         (says(1, "<command-message>fix</command-message>"), [(38, False)]),
         (says(1, "<command-name>/clear</command-name>"), []),
+        (says(1, _goal("make the tests pass")), [(125, False)]),
+        (says(1, _goal("clear the cache")), [(121, False)]),
+        (says(1, _goal("")), []),
+        (says(1, _goal(" clear ")), []),
         (says(1, "<local-command-stdout>x</local-command-stdout>"), []),
         (says(1, "<bash-input>ls</bash-input>"), []),
         (says(1, "<task-notification>x</task-notification>"), []),
