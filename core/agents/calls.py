@@ -126,11 +126,16 @@ _CHECKS: frozenset[Purpose] = frozenset(("test", "build"))
 _FAILED_CHECK = re.compile(r"^(?:.*\b[1-9]\d* (?:failed|failures?|failing|errors?)\b.*|FAIL\b.*)\s*\Z", re.M)
 _FAILED_SCRIPT = re.compile(r"^npm (?:ERR!|error) .*(?:\n.*){0,2}\s*\Z", re.M)
 _FAILED_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:.*\n)+[\w.]+(?:Error|Exception)\b.*\s*\Z", re.M)
+# What Git says if it made no commit, and how it reports one.
+_NOT_COMMITTED = re.compile(r"^(?:fatal:|author identity unknown)", re.I | re.M)
+_COMMITTED = re.compile(r"^\[[^\[\]\n]{1,200} [0-9a-f]{7,40}\] ", re.M)
 _SCRIPTS = {"npm": _FAILED_SCRIPT, "python": _FAILED_PYTHON, "python3": _FAILED_PYTHON}
 
 
 def _hides_failure(text: str, program: str, purpose: Purpose) -> bool:
     """Whether a command that a pipe or `|| true` let succeed says in its last lines that it failed."""
+    if purpose == "commit":
+        return _NOT_COMMITTED.search(text) is not None and _COMMITTED.search(text) is None
     end = text[-_SUMMARY:]
     ran = _SCRIPTS.get(program)
     return (purpose in _CHECKS and _FAILED_CHECK.search(end) is not None) or (

@@ -65,7 +65,7 @@ class Purposes:
         """The purpose of one simple command."""
         purpose = self._by_phrase(program, words)
         if purpose:
-            return purpose
+            return "" if purpose == "commit" and "--dry-run" in words else purpose
         if program.rstrip("0123456789.") in _INTERPRETERS:
             for at, word in enumerate(words[1:], 1):
                 if not word.startswith("-"):

@@ -312,15 +312,13 @@ _CHECKS = {
 }
 
 
-_NOT_COMMITTED = re.compile(
-    r"^fatal:|author identity unknown|nothing (?:added )?to commit|no changes added to commit", re.I | re.M
-)
+_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit", re.I)
 
 
 def _check_result(use: ToolUse, read: Read) -> str:
     """How a test, build or commit ended; Git's own words count more than an exit code."""
     result = _CHECKED[use.outcome]
-    if use.purpose == "commit" and result == "passed" and _NOT_COMMITTED.search(read(use).output):
+    if use.purpose == "commit" and result == "passed" and _NOTHING_TO_COMMIT.search(read(use).output):
         return "failed"
     return result
 

@@ -81,6 +81,11 @@ def test_exit_codes(text: str, code: int | None) -> None:
         ("git log --oneline -1", "1a2b3c4 Repair 3 failures", "success"),
         ("python3 run.py || true", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\n", "failure"),
         ("python3 run.py", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\nretried: ok", "success"),
+        ("git commit -m x || true", "Author identity unknown\n\n*** Please tell me who you are.", "failure"),
+        ("git commit -m x; true", "fatal: cannot lock ref 'HEAD'", "failure"),
+        ("git commit -m x; git push || true", "[main 1a2b3c4] x\n 1 file changed\nfatal: no upstream", "success"),
+        ("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean", "success"),
+        ("git log", "fatal: bad revision", "success"),
         ("kubectl logs pod", "Traceback (most recent call last):\n  File 'a'\nKeyError: 'b'\n", "success"),
     ],
 )

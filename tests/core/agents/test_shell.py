@@ -58,6 +58,7 @@ _COMMIT = 'git add -A && git commit -m "$(cat <<\'EOF\'\nFix "quotes"; rm -rf no
         (_COMMIT, "shell_exec", "git", "commit", ()),
         ("git -C sub commit -am wip", "shell_exec", "git", "commit", ()),
         ("git log --grep commit", "shell_exec", "git", "", ()),
+        ("git commit --dry-run -m x", "shell_exec", "git", "", ()),
         ("rm -rf build", "shell_exec", "rm", "destructive", ()),
         ("rm notes.txt", "shell_exec", "rm", "", ("notes.txt",)),
         ("git reset --hard HEAD~1", "shell_exec", "git", "destructive", ()),
