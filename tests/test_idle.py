@@ -125,6 +125,8 @@ NOT_PROVOKED = frozenset(
         "response.loops.rework.failures",
         "response.loops.rework.kept",
         "response.loops.stalled.kept",
+        "response.loops.no_progress.troubles",
+        "response.loops.no_progress.kept",
     )
 )
 """Settings that no session here provokes: bounds of memory, and what is rare; none may be added lightly."""

@@ -1,7 +1,7 @@
 """Choose the limits of the loop detectors by nested cross-validation: `python -m bench.fit.loops RUNS...`.
 
-Limits are chosen on all groups but one and scored on that one, for models and for repositories. The figures
-that hold on other runs are those of the groups left out.
+Limits are chosen on all groups but one and scored on that one, for models, repositories and tenths of the tasks.
+The figures that hold on other runs are those of the groups left out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,9 @@ GRID: dict[DetectorName, tuple[str, tuple[int, ...]]] = {
     "retest": ("times", (5, 6, 8, 10)),
     "rework": ("times", (6, 7, 8, 9, 10, 12)),
     "stalled": ("times", (13, 14, 15, 16, 17, 18)),
+    "no_progress": ("times", (26, 28, 30, 32, 34, 36, 38, 40, 42, 44)),
 }
+TENTHS = 10
 GOOD = 0.03  # The largest share of good runs that a choice of limits may alarm where it is made.
 Limits = dict[DetectorName, int]
 
@@ -69,7 +72,9 @@ def measure(runs: list[LabelledRun]) -> Data:
             settings = LoopSettings.parse(tree)
             alarms[name, limit] = np.array([has_alarm(run, settings) for run in runs])
     repositories = np.array([run.task.split("__")[0] for run in runs])
-    return Data(failed, base, {"models": models, "repositories": repositories}, alarms)
+    places = {task: place for place, task in enumerate(sorted({run.task for run in runs}))}
+    tasks = np.array([places[run.task] % TENTHS for run in runs])
+    return Data(failed, base, {"models": models, "repositories": repositories, "tasks": tasks}, alarms)
 
 
 def union(data: Data, limits: Limits) -> Bools:
@@ -87,24 +92,31 @@ def score(data: Data, alarmed: Bools, rows: Bools) -> tuple[float, float, float]
     return float((hit & good).sum() / max(1, good.sum())), gain, float((hit & bad).sum() / max(1, bad.sum()))
 
 
-def choose(data: Data, rows: Bools, without: str = "") -> Limits:
-    """Choose the limits with the greatest recall that gain and keep to the share of good runs."""
+def different_limits(data: Data, name: DetectorName) -> list[int]:
+    """One limit of each set of runs that a detector alarms."""
+    return list({data.alarms[name, limit].tobytes(): limit for limit in GRID[name][1]}.values())
+
+
+def choose(data: Data, rows: Bools, names: Iterable[DetectorName], fixed: Limits) -> Limits:
+    """Choose the limits of some detectors with the greatest recall that gain and keep to the share of good runs."""
     best: tuple[float, Limits] = (-1.0, {})
-    names = [name for name in GRID if name != without]
-    for values in itertools.product(*(GRID[name][1] for name in names)):
-        limits = dict(zip(names, values, strict=True))
+    chosen = list(names)
+    for values in itertools.product(*(different_limits(data, name) for name in chosen)):
+        limits = {**fixed, **dict(zip(chosen, values, strict=True))}
         good, gain, recall = score(data, union(data, limits), rows)
         if good <= GOOD and recall * gain > best[0]:
             best = (recall * gain, limits)
     return best[1]
 
 
-def left_out(data: Data, labels: Any, without: str = "") -> tuple[float, float, float]:
+def left_out(
+    data: Data, labels: Any, names: Iterable[DetectorName], fixed: Limits | None = None
+) -> tuple[float, float, float]:
     """Score limits on each group that were chosen on all others."""
     alarmed = np.zeros(len(data.failed), bool)
     for label in np.unique(labels):
         outside = labels == label
-        alarmed |= outside & union(data, choose(data, ~outside, without))
+        alarmed |= outside & union(data, choose(data, ~outside, names, fixed or {}))
     return score(data, alarmed, np.ones(len(data.failed), bool))
 
 
@@ -120,7 +132,7 @@ def evaluate(data: Data) -> dict[str, Any]:
     in_use = default_limits()
     figures: dict[str, Any] = {"runs": len(data.failed), "limits": in_use}
     figures["in use"] = score(data, union(data, in_use), everything)
-    figures["chosen on all"] = choose(data, everything)
+    figures["chosen on all"] = choose(data, everything, GRID, {})
     for name, limit in in_use.items():
         others = union(data, {other: value for other, value in in_use.items() if other != name})
         alone = data.alarms[name, limit]
@@ -128,8 +140,13 @@ def evaluate(data: Data) -> dict[str, Any]:
         figures[f"{name} only"] = score(data, alone & ~others, everything)
     for kind, labels in data.groups.items():
         if len(np.unique(labels)) > 1:
-            figures[f"{kind} left out"] = left_out(data, labels)
-            figures[f"{kind} left out, without"] = {name: left_out(data, labels, name) for name in GRID}
+            figures[f"{kind} left out"] = left_out(data, labels, GRID)
+            figures[f"{kind} left out, others as they are"] = {
+                name: left_out(data, labels, [name], in_use) for name in GRID
+            }
+            figures[f"{kind} left out, without"] = {
+                name: left_out(data, labels, [other for other in GRID if other != name]) for name in GRID
+            }
     return figures
 
 

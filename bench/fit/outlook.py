@@ -199,7 +199,10 @@ def columns(standing: Standing, stage: str, chosen: Chosen | None) -> Floats:
     counts = standing.counts[:, [COLUMNS.index(name) for name in names]]
     for place, phrases in enumerate(chosen or (), counts.shape[1] - len(PHRASES)):
         counts[:, place] = standing.spoken[:, phrases].sum(1)
-    return np.column_stack([np.vectorize(partial(scaled, name))(counts[:, place]) for place, name in enumerate(names)])
+    actions = standing.counts[:, COLUMNS.index("actions")]
+    return np.column_stack(
+        [np.vectorize(partial(scaled, name))(counts[:, place], actions) for place, name in enumerate(names)]
+    )
 
 
 def _stage(

@@ -32,7 +32,7 @@ def write_outlook(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> 
     lines = [
         "# Weights of the read-out, made by `make fit`; scores are of tasks left out of the fit and of the",
         "# choice of phrases. A count enters as the logarithm of one more than it, phrases as their number to",
-        "# the power 0.7, with its mean taken off.",
+        "# the power 0.7, with its mean taken off; of a run of more than 20 actions, as many as in 20 of them.",
         "",
         *about(runs, date, data),
     ]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from core.settings.group import ON, PROJECT, Group, Spec, higher, lower
 
-DetectorName = Literal["repeat", "failing", "oscillation", "retest", "rework", "stalled"]
+DetectorName = Literal["repeat", "failing", "oscillation", "retest", "rework", "stalled", "no_progress"]
 Limit = Annotated[int, Spec(ge=0, le=10_000)]
 
 
@@ -62,6 +62,15 @@ class StalledSettings(Group):
     kept: Annotated[int, Spec("Results, edits and files remembered at a time.", 16, 8192, 16)] = 512
 
 
+class NoProgressSettings(Group):
+    """A long stretch of calls that edits no other file and passes no check."""
+
+    enabled: Annotated[bool, Spec("Detect long stretches without progress after an edit.", project=ON)] = True
+    times: Annotated[int, Spec("Calls since another file was edited or a check passed.", 2, 500, 1)] = 36
+    troubles: Annotated[int, Spec("Minimum number of failures and repeated edits among them.", 0, 100, 1)] = 2
+    kept: Annotated[int, Spec("Files remembered at a time.", 4, 512, 4)] = 64
+
+
 class LoopSettings(Group):
     """When going in circles is reported."""
 
@@ -71,6 +80,7 @@ class LoopSettings(Group):
     retest: RetestSettings = RetestSettings()
     rework: ReworkSettings = ReworkSettings()
     stalled: StalledSettings = StalledSettings()
+    no_progress: NoProgressSettings = NoProgressSettings()
     growth: Annotated[float, Spec("Growth of its count to report a loop again.", 1.1, 10, 0.1, project=lower(1.5))] = (
         2.0
     )

@@ -39,7 +39,7 @@ LEAST = 0.005  # The smallest mean fall of the loss that counts.
 # An alarm in a share of the good sessions costs as much as missing so many times that share of the bad ones.
 FALSE_ALARM = 5.0
 HOLD_LIMIT = 3.0  # What doubling or halving a limit costs, in sessions.
-_HIGHEST = 64  # The highest limit that is tried.
+_HIGHEST = 128  # The highest limit that is tried.
 _STEPS = 12
 _NO_RIDGE = 0.5  # On the intercept.
 _FIELDS = {name: "flips" if name == "oscillation" else "times" for name in DETECTORS}
@@ -167,7 +167,8 @@ def _learn_stage(stage: str, lesson: Lesson, labels: Sequence[SessionLabel]) -> 
         return lesson, {}
     bad = np.array([not label.good for label in labels])
     fit = stage_fit(stage, Settings().response.outlook)
-    rows = [[scaled(name, label.counts[stage].get(name, 0)) for name in fit.names] for label in labels]
+    counts = [label.counts[stage] for label in labels]
+    rows = [[scaled(name, row.get(name, 0), row.get("actions", 0)) for name in fit.names] for row in counts]
     x = np.array(rows) - fit.means
     shifts = x @ fit.weights
     lesson = _compare(lesson, np.array([_left_out_loss(x, shifts, bad, place) for place in range(len(bad))]))

@@ -1,4 +1,4 @@
-"""Loop detection: six detectors, each chosen on labelled runs.
+"""Loop detection: seven detectors, each chosen on labelled runs.
 
 A detector counts one thing and is active while that count is at or above its limit. It ends when its own
 condition ends: a check or commit passes, something new is edited, the turn ends, or the person writes.
@@ -17,6 +17,7 @@ from core.settings import response
 
 # The plainest first: if several are active, the first one names the loop.
 DETECTORS: tuple[response.DetectorName, ...] = get_args(response.DetectorName)
+_OF_ONE_TOOL = frozenset(("repeat", "retest"))  # Their loops differ by tool; any other loop goes on with another tool.
 _CHECKS = frozenset(("test", "build", "commit"))  # Purposes of calls that end a loop if they pass.
 _PASSED = frozenset(("success", "empty"))
 _WITHOUT_OUTCOME = frozenset(("pending", "collateral"))
@@ -122,6 +123,11 @@ class Detector(Stateful):
         self.subject = subject_of(event)
         self.tool = event.program or event.tool
         self._set_limit(tool_limit)
+
+    def _remember(self, table: dict[Any, Any], key: Any, value: Any = None) -> None:
+        if len(table) >= self._size:
+            del table[next(iter(table))]
+        table[key] = value
 
     def _set_limit(self, tool_limit: int) -> None:
         if tool_limit > 0:
@@ -298,13 +304,11 @@ class Retest(Detector):
                 self.reset()
             return
         if command is None:
-            if len(self._commands) >= self._size:
-                del self._commands[next(iter(self._commands))]
             command = [1, self._edits, self._edits, event.result, 1]
         elif self._edits > command[2]:
             alike = command[4] * (event.result == command[3])
             command = [command[0] + 1, command[1], self._edits, event.result, alike]
-        self._commands[shape] = command
+        self._remember(self._commands, shape, command)
         if command[0] >= self.count:
             self._count(event, tool_limit)
             self.count, self.between, self.same_error = command[0], command[2] - command[1], bool(command[4])
@@ -349,15 +353,55 @@ class Rework(Detector):
                 return
             if self.active:
                 self._settled = self._failures
-            if len(self._files) >= self._size:
-                del self._files[next(iter(self._files))]
-            self._files[path] = None
+            self._remember(self._files, path)
         elif _is_passed_check(event):
             self.reset()
 
     def describe(self) -> str:
         """Say how often files were edited again."""
         return f"{self._failures} failures and {self.count} re-edits without a check that passed"
+
+
+class NoProgress(Detector):
+    """A long stretch of calls, some of which fail, that edits no other file and passes no check."""
+
+    STATE = (*Detector.STATE, keyed("_files"), "_troubles")
+
+    TABLES = ("_files",)
+
+    def __init__(self, settings: response.NoProgressSettings) -> None:
+        self._size = settings.kept
+        self._needed = settings.troubles
+        self._files: dict[str, None] = {}
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every file."""
+        super().reset()
+        self._files.clear()
+        self._troubles = 0  # Failures, and edits of files edited before.
+
+    @property
+    def active(self) -> bool:
+        """Whether the stretch is long and was not only reading."""
+        return self.count >= self.limit and self._troubles >= self._needed
+
+    def update(self, event: ToolUse, tool_limit: int) -> None:
+        """Count a call once a file was edited; another file or a passed check starts again."""
+        path = event.targets[0] if event.targets and _is_good_edit(event) else ""
+        if _is_passed_check(event):
+            self.reset()
+        elif path and path not in self._files:
+            super().reset()
+            self._troubles = 0
+            self._remember(self._files, path)
+        elif self._files:
+            self._troubles += bool(path) or event.outcome == "failure"
+            self._count(event, tool_limit)
+
+    def describe(self) -> str:
+        """Say how long nothing moved."""
+        return f"{self.count} calls since another file was edited or a check passed"
 
 
 Edit = tuple[tuple[str, ...], int, int]  # Files, the text removed, the text inserted.
@@ -411,9 +455,7 @@ class Oscillation(Detector):
         edits = self._edits
         earlier = edits.pop((event.targets, after, before), None) or edits.pop((event.targets, before, after), None)
         flips, began = (earlier[0] + 1, earlier[1]) if earlier is not None else (0, event.at)
-        if len(edits) >= self._size:
-            del edits[next(iter(edits))]
-        edits[event.targets, before, after] = (flips, began)
+        self._remember(edits, (event.targets, before, after), (flips, began))
         if flips:
             self._count(event, tool_limit)
             self.count, self.began_at, self._quiet = flips, began, 0
@@ -421,9 +463,7 @@ class Oscillation(Detector):
 
     def _replace_written(self, targets: tuple[str, ...], after: int) -> int:
         before = self._written.pop(targets, 0)
-        if len(self._written) >= self._size:
-            del self._written[next(iter(self._written))]
-        self._written[targets] = after
+        self._remember(self._written, targets, after)
         return before
 
     def describe(self) -> str:
@@ -480,9 +520,7 @@ class Stalled(Detector):
         if event.purpose in _CHECKS:
             shape, answer = event.shape or event.call, event.result * 2 + (event.outcome == "failure")
             changed = self._answers.pop(shape, None) != answer
-            if len(self._answers) >= self._size:
-                del self._answers[next(iter(self._answers))]
-            self._answers[shape] = answer
+            self._remember(self._answers, shape, answer)
             return changed or news
         if event.outcome == "success":
             return not event.result or self._is_new(event.result) or news
@@ -491,9 +529,7 @@ class Stalled(Detector):
     def _is_new(self, key: int | str) -> bool:
         if key in self._known:
             return False
-        if len(self._known) >= self._size:
-            del self._known[next(iter(self._known))]
-        self._known[key] = None
+        self._remember(self._known, key)
         return True
 
     def describe(self) -> str:
@@ -533,6 +569,7 @@ class LoopDetector(Stateful):
             ("retest", settings.retest.enabled, Retest(settings.retest)),
             ("rework", settings.rework.enabled, Rework(settings.rework)),
             ("stalled", settings.stalled.enabled, Stalled(settings.stalled)),
+            ("no_progress", settings.no_progress.enabled, NoProgress(settings.no_progress)),
         )
         self._parts = {name: part for name, enabled, part in all_parts if enabled}
         self._patience = 0
@@ -588,7 +625,7 @@ class LoopDetector(Stateful):
         resumed = name != self._active
         self._active = name
         part = self._parts[name]
-        key = (name, part.tool)
+        key = (name, part.tool if name in _OF_ONE_TOOL else "")
         earlier = self._announced.get(key)
         if earlier is not None:
             if part.count < self._growth * earlier[0] and not (resumed and at - earlier[1] >= self._cooldown):

@@ -38,6 +38,11 @@ _TROUBLES = {
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
 
 PHRASES = ("words_of_checking", "words_of_doubt")  # Counts of what the agent says.
+_PACE = STAGES[0][0]  # Counts of a longer run are read at its pace: how many there were in so many of its actions.
+# Counts that do not grow with the length of a run.
+_STEADY = frozenset(("actions", "since_good_edit", "since_change", "since_run", "edits_recent")) | frozenset(
+    ("edits_since_pass", "failures_since_edit")
+)
 
 
 class Reason(NamedTuple):
@@ -138,8 +143,10 @@ def stage_fit(stage: str, settings: OutlookSettings) -> _Fit:
     return fit._replace(weights=weights, usual=own.get(USUAL, 0.0))
 
 
-def scaled(name: str, number: float) -> float:
-    """A count as the weights expect it: the tenth phrase says more than the tenth call."""
+def scaled(name: str, number: float, actions: int) -> float:
+    """A count as the weights expect it, at the pace of a long run: the tenth phrase says more than the tenth call."""
+    if actions > _PACE and name not in _STEADY:
+        number *= _PACE / actions
     return float(number**0.7) if name in PHRASES else log1p(number)
 
 
@@ -147,7 +154,7 @@ def shift_of(facts: Any, fit: _Fit) -> float:
     """The shift alone, in log-odds."""
     return (
         sum(
-            weight * (scaled(name, getattr(facts, name)) - mean)
+            weight * (scaled(name, getattr(facts, name), facts.actions) - mean)
             for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
         )
         - fit.usual
@@ -164,13 +171,14 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
     reasons = []
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
-        above = scaled(name, number) - mean
+        above = scaled(name, number, facts.actions) - mean
         amount = weight * above
         if abs(amount) >= settings.telling and _follows(name, number, above, amount):
             words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no")
             than = "more" if above > 0.0 else "fewer"
+            usual = "usual for its length" if facts.actions > _PACE and name not in _STEADY else "usual"
             word = "worse" if amount > 0.0 else "better"
-            reasons.append(Reason(name, number, amount, f"{words}, {than} than usual: {word}"))
+            reasons.append(Reason(name, number, amount, f"{words}, {than} than {usual}: {word}"))
     shift = shift_of(facts, fit) - settings.own_shift
     direction: Direction = "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
     reasons.sort(key=lambda reason: (direction != "usual" and reason.amount * shift < 0.0, -abs(reason.amount)))

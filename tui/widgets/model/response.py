@@ -106,6 +106,7 @@ _DETECTORS = {
     "retest": "fails after each edit",
     "rework": "edited again and again",
     "stalled": "nothing new",
+    "no_progress": "no progress",
 }
 _TERMS = ("state", "signal", "sens.", "learned", "rested")
 

@@ -54,6 +54,11 @@ def stalled(number: int) -> list[Event]:
     return [*news[: 20 - number + 10], *(news[n % 10] for n in range(number))]
 
 
+def unmoved(number: int, failed: int = 2) -> list[Event]:
+    """An edit, then so many calls, each new, of which some fail."""
+    return [edit("a.py", "0", "1"), *failures(failed), *(read(f"{n}.py", f"{n}") for n in range(number - failed))]
+
+
 COUNTED: dict[DetectorName, tuple[Callable[[int], list[Event]], int]] = {
     "repeat": (lambda number: [READS] * number, 6),
     "failing": (failures, 12),
@@ -61,6 +66,7 @@ COUNTED: dict[DetectorName, tuple[Callable[[int], list[Event]], int]] = {
     "retest": (retested, 8),
     "rework": (reworked, 8),
     "stalled": (stalled, 16),
+    "no_progress": (unmoved, 36),
 }
 """For each detector a stream that reaches a count, and the limit."""
 
@@ -105,6 +111,8 @@ def test_a_loop_begins_at_its_limit(name: DetectorName, beside: int) -> None:
         ("rework", [edit("new.py", "", "x")]),
         ("stalled", [read("never.py", "seen")]),
         ("stalled", [edit("a.py", "p", "q")]),
+        ("no_progress", [PASSES]),
+        ("no_progress", [edit("b.py", "p", "q")]),
         *((name, [prompt("try something else")]) for name in DETECTORS),
         *((name, [Turn(at=0.0, stop="end_turn")]) for name in DETECTORS),
     ],
@@ -142,6 +150,20 @@ def test_the_same_check_with_another_answer_is_news() -> None:
     assert current_after(events, **ALONE["stalled"]) is None
     again: list[Event] = [failure("pytest", "1 failed", purpose="test")] * 40
     assert current_after(again, **ALONE["stalled"]) is not None
+
+
+def test_reading_for_long_is_no_lack_of_progress() -> None:
+    alone = ALONE["no_progress"]
+    assert current_after(unmoved(60, failed=1), **alone) is None
+    assert current_after(unmoved(60)[1:], **alone) is None, "nothing was edited"
+    assert current_after([*unmoved(30), edit("b.py", "p", "q"), *unmoved(30)[1:]], **alone) is None
+
+
+def test_a_loop_of_many_tools_is_announced_once() -> None:
+    again: list[Event] = [read("0.py", "text 0"), grep("x", "text 1"), shell("cat 2.py", "text 2")]
+    assert len(announced([*stalled(16), *again * 3], **ALONE["stalled"])) == 1
+    assert len(announced([*unmoved(36), grep("x", "found"), shell("ls", "c.py")], **ALONE["no_progress"])) == 1
+    assert [number for number, _ in announced(failures(30), **ALONE["failing"])] == [12, 24]
 
 
 def test_rounds_of_several_calls_are_one_loop() -> None:
@@ -206,6 +228,7 @@ def test_the_reading_says_how_far_each_detector_is() -> None:
         "retest": (False, 0, 0),
         "rework": (True, 0, 8),
         "stalled": (True, 6, 16),
+        "no_progress": (True, 0, 36),
     }
 
 
@@ -233,6 +256,7 @@ EAGER: dict[str, Any] = {
     "retest": {"times": 2, "kept": 4},
     "rework": {"times": 2, "failures": 0, "kept": 4},
     "stalled": {"times": 2, "window": 4, "kept": 16},
+    "no_progress": {"times": 2, "troubles": 0, "kept": 4},
     "cooldown": 30.0,
 }
 STREAMS = st.lists(st.sampled_from(CALLS), max_size=60).map(timed)

@@ -77,6 +77,21 @@ def test_no_reason_goes_against_plain_sense() -> None:
     assert doubtful.reasons[0].text == "40 phrases of failing runs, more than usual: worse"
 
 
+def test_a_long_run_is_judged_by_its_pace() -> None:
+    """Ten times the counts in ten times the actions say the same; counts that do not grow are left alone."""
+    short = facts(actions=20, failures=2, tests=3, new_files=6, words_of_doubt=4, since_change=5)
+    long = facts(actions=200, failures=20, tests=30, new_files=60, words_of_doubt=40, since_change=5)
+    fit = stage_fit("20", OutlookSettings())
+    assert shift_of(long, fit) == pytest.approx(shift_of(short, fit))
+    assert shift_of(replace(long, since_change=50), fit) != shift_of(long, fit)
+    reasons = outlook(long, False, OutlookSettings(telling=0.0)).reasons
+    texts = {reason.name: reason.text for reason in reasons}
+    assert texts["words_of_doubt"].startswith("40 phrases of failing runs, ")
+    assert texts["words_of_doubt"].rpartition(": ")[0].endswith("than usual for its length")
+    at_pace = outlook(short, False, OutlookSettings(telling=0.0)).reasons
+    assert not any("length" in reason.text for reason in at_pace)
+
+
 def test_a_chance_needs_a_base_rate() -> None:
     assert chance(1.0, 0.0) is None
     assert chance(0.0, 0.3) == pytest.approx(0.3)
