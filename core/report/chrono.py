@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
@@ -341,7 +341,7 @@ def _mark_line(timeline: Timeline, mark: Mark, words: str) -> str:
     return f"{short_clock(mark.at - timeline.time_of(1))} {who}{words}"
 
 
-def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> list[_Sentence]:
+def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> Iterator[_Sentence]:
     """Return the state each agent stayed in longest."""
     states: dict[str, list[Mark]] = {}
     for mark in marks:
@@ -351,7 +351,6 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
                 earlier_states = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
                 states[mark.agent] = earlier_states
             states[mark.agent].append(mark)
-    passages = []
     for passage in states.values():
         ends = [*(mark.at for mark in passage[1:]), timeline.time_of(stop)]
         lasted = [max(0.0, end - mark.at) for mark, end in zip(passage, ends, strict=True)]
@@ -359,17 +358,15 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         words = f"{passage[longest].name} for {short_clock(lasted[longest])}"
         if len(passage) > 1:
             words += f", the longest of {len(passage)} states"
-        passages.append(_Sentence(3.5, passage[longest].place, _mark_line(timeline, passage[longest], words)))
-    return passages
+        yield _Sentence(3.5, passage[longest].place, _mark_line(timeline, passage[longest], words))
 
 
-def _peak_sentences(timeline: Timeline, start: int, stop: int) -> list[_Sentence]:
+def _peak_sentences(timeline: Timeline, start: int, stop: int) -> Iterator[_Sentence]:
     """Return where each axis was highest."""
     track = timeline.tracks.get(MAIN)
     if track is None:
-        return []
+        return
     first, last = bisect_left(track.indexes, start), bisect_left(track.indexes, stop)
-    peaks = []
     for axis in AXES if last > first else ():
         column = track.columns.column(f"axis.{axis}", first, last)
         row = int(column.argmax())
@@ -377,5 +374,4 @@ def _peak_sentences(timeline: Timeline, start: int, stop: int) -> list[_Sentence
         if value >= _NOTABLE:
             place = track.indexes[first + row]
             moment = short_clock(timeline.events[place].at - timeline.time_of(1))
-            peaks.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {fraction(value)}"))
-    return peaks
+            yield _Sentence(3.0 * value, place, f"{moment} {axis} peaks at {fraction(value)}")

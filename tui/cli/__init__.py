@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -163,13 +163,11 @@ def _overview_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command_list(names: Sequence[str]) -> list[str]:
+def _command_list(names: Sequence[str]) -> Iterator[str]:
     """One sentence on each command, wrapped beside its name."""
-    lines = []
     for name in names:
         sentence = COMMANDS.get(name) or GROUPS[name][0]
-        lines += textwrap.wrap(sentence, 80, initial_indent=f"  {name:<11} ", subsequent_indent=" " * 14)
-    return lines
+        yield from textwrap.wrap(sentence, 80, initial_indent=f"  {name:<11} ", subsequent_indent=" " * 14)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

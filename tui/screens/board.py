@@ -83,8 +83,7 @@ class Board(LeftOnce[None]):
     def on_screen_resume(self) -> None:
         self.post_message(ScreenChanged())
 
-    def on_screen_suspend(self) -> None:
-        self.post_message(ScreenChanged())
+    on_screen_suspend = on_screen_resume
 
     def on_mount(self) -> None:
         """Take over how the screen below is arranged."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -76,12 +76,6 @@ class BranchScreen(ModelTab):
         self._show()
 
     def watch_recording(self) -> None:
-        self._begin()
-
-    def watch_view(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
         """Read once there is something to read; the page stays as it is while events come."""
         timeline, view = self.recording, self.view
         if self._begun or timeline is None or view is None or not len(timeline) or not self.is_mounted:
@@ -103,6 +97,8 @@ class BranchScreen(ModelTab):
             self._dream(copy)
 
         self.run_worker(work, name="branches", group="branches", thread=True, exclusive=True)
+
+    watch_view = watch_recording
 
     def _dream(self, copy: Timeline) -> None:
         branch = dream(copy, self._seed)
@@ -227,10 +223,8 @@ def _grown(branch: Branch) -> bool:
     return not worker.is_cancelled
 
 
-def _page(sections: dict[str, list[str]], untold: str, width: int) -> list[Line]:
-    lines: list[Line] = []
+def _page(sections: dict[str, list[str]], untold: str, width: int) -> Iterator[Line]:
     for name, title in _SECTIONS.items():
         ink = "plain" if name in sections else "quiet"
         sentences = sections.get(name, [_EMPTY.get(name, untold)])
-        lines += section(title, [(sentence, ink) for sentence in sentences], width)
-    return lines
+        yield from section(title, [(sentence, ink) for sentence in sentences], width)

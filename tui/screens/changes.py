@@ -89,12 +89,9 @@ class ChangesScreen(Board):
 
     def watch_recording(self) -> None:
         self._reader = None
-        self._follow()
+        self.watch_view()
 
     def watch_view(self) -> None:
-        self._follow()
-
-    def _follow(self) -> None:
         """Read on in a thread, so that a slow disk holds up nothing."""
         view, timeline = self.view, self.recording
         if view is None or timeline is None or not self.is_mounted:
@@ -153,7 +150,7 @@ class ChangesScreen(Board):
         rows = self.query_one(ChangedFiles)
         if rows.files:
             self._wanted = rows.files[rows.cursor].path
-            self._follow()
+            self.watch_view()
 
     @property
     def _chosen(self) -> FileChange | None:
@@ -176,7 +173,7 @@ class ChangesScreen(Board):
 
     def action_mine(self) -> None:
         self._alone = not self._alone
-        self._follow()
+        self.watch_view()
 
 
 def _page(

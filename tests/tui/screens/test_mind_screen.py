@@ -45,7 +45,7 @@ async def test_no_card_is_clipped(kind: type[Card]) -> None:
         for index in (0, 1, 40, 600):
             view = view_at(recorded(), index)
             for width in WIDTHS:
-                brief, long = card.brief(view, width), card.more(view, width)
+                brief, long = list(card.brief(view, width)), list(card.more(view, width))
                 for line in (*brief, *(long if width >= 56 else [])):
                     assert sum(len(piece) for piece, _ in line) <= width, text([line])
                     assert {ink for _, ink in line} <= set(STYLES)

@@ -41,7 +41,7 @@ async def seen(kind: type[Card], view: View, width: int = 70, *, alone: bool = F
         card.detailed = alone
         card.view = view
         await pilot.pause()
-        return text(card.more(view, width) if alone else card.brief(view, width))
+        return text(list(card.more(view, width) if alone else card.brief(view, width)))
 
 
 def word(message: str = "look at the mock", number: int = 1) -> Intervention:

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -197,23 +198,21 @@ class Watch:
         self._stuck_said: float | None = None
         self._news = False  # Something came since the watch began, or since it was last said to be still.
 
-    def _telemetry(self) -> list[Extension]:
+    def _telemetry(self) -> Iterator[Extension]:
         """Return the exporters that send the session or serve its figures, if any were asked for."""
-        extensions: list[Extension] = []
         if self._args.otlp:
             from core.extras.telemetry.spans import headers_of
             from core.extras.telemetry.station import LiveTrace
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
-            extensions.append(LiveTrace(self._args.otlp, headers, say))
+            yield LiveTrace(self._args.otlp, headers, say)
         if self._args.metrics is not None:
             from core.extras.telemetry.station import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
             say(f"figures on http://127.0.0.1:{server.port}/metrics")
-            extensions.append(server)
+            yield server
             self._metrics = server
-        return extensions
 
     def run(self) -> int:
         """Follow until stopped; save what was learned at the end."""

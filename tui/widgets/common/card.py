@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -37,11 +37,11 @@ class Card(Panel):
         self._lines_for: tuple[View | None, int, bool] = (None, -1, False)
         self._top = 0
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterable[Line]:
         """Return the card's content at a width."""
         raise NotImplementedError
 
-    def more(self, view: View, width: int) -> list[Line]:
+    def more(self, view: View, width: int) -> Iterable[Line]:
         """Return the card's content when it has the screen to itself."""
         return self.brief(view, width)
 

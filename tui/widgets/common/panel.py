@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rich.cells import cell_len
@@ -215,8 +215,7 @@ class CursorPanel(Panel):
     def on_focus(self) -> None:
         self.redraw()
 
-    def on_blur(self) -> None:
-        self.redraw()
+    on_blur = on_focus
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
@@ -380,7 +379,7 @@ class CursorList(Scroller):
         self.go(self.count_rows() - 1)
 
 
-TextLayout: TypeAlias = Callable[[int], list[Line]]  # Lays a text out for a width.
+TextLayout: TypeAlias = Callable[[int], Iterable[Line]]  # Lays a text out for a width.
 
 
 class TextPage(Scroller):
@@ -388,7 +387,7 @@ class TextPage(Scroller):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._maker: TextLayout = lambda _: []
+        self._maker: TextLayout = lambda _: ()
         self._laid: list[Line] = []
         self._laid_for = -1
 
@@ -403,7 +402,7 @@ class TextPage(Scroller):
     def count_rows(self) -> int:
         width = self.scrollable_content_region.width
         if width != self._laid_for:
-            self._laid = self._maker(width) if width > 0 else []
+            self._laid = list(self._maker(width)) if width > 0 else []
             self._laid_for = width
         return len(self._laid)
 

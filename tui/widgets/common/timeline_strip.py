@@ -99,7 +99,7 @@ class TimelineStrip(Panel):
 
     def watch_series(self) -> None:
         self._retitle()
-        self._renew()
+        self.watch_recording()
 
     def _retitle(self) -> None:
         """Put the reading and the legend of the marks on the upper edge."""
@@ -109,18 +109,12 @@ class TimelineStrip(Panel):
     def on_resize(self) -> None:
         self._retitle()
 
-    def watch_zoom(self) -> None:
-        self._renew()
-
-    def watch_bookmarks(self) -> None:
-        self._renew()
-
     def watch_recording(self) -> None:
-        self._renew()
-
-    def _renew(self) -> None:
+        """Draw the still part anew."""
         self._ground = None
         self.redraw()
+
+    watch_zoom = watch_bookmarks = watch_recording
 
     def _window(self, view: View, total: int, width: int) -> strip.EventWindow:
         """All of it, or the zoomed stretch, moved only when the playhead would leave it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from core.engine.percept import AXES, Axis
@@ -152,10 +152,10 @@ def _terms(axis: AxisReading, learned: float, width: int) -> Line:
     return line
 
 
-def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
+def _pushes(why: Why, view: View, width: int, most: int) -> Iterator[Line]:
     """Return what each kind of impulse still adds, strongest first, and how long ago it last occurred."""
     if most <= 0:
-        return []
+        return
     sums: dict[str, float] = {}
     times: dict[str, int] = {}
     latest: dict[str, float] = {}
@@ -172,24 +172,21 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
         entries.append((why.older, "all before", 0, ""))
     entries.sort(key=lambda entry: -abs(entry[0]))
     if not entries:
-        return [[("nothing moves it now", "quiet")]]
+        yield [("nothing moves it now", "quiet")]
+        return
     visible = entries if len(entries) <= most else entries[: most - 1]
-    lines: list[Line] = []
     for amount, source, count, ago in visible:
         again = f" x{count}" if count > 1 else ""
         when = f"{ago} ago" if ago else ""
-        lines.append(
-            [
-                (f"  {'+' if amount >= 0 else '-'}{fraction(abs(amount))} ", why.axis),
-                (fit(source + again, max(0, width - 8 - len(when))), "plain"),
-                (when, "quiet"),
-            ]
-        )
+        yield [
+            (f"  {'+' if amount >= 0 else '-'}{fraction(abs(amount))} ", why.axis),
+            (fit(source + again, max(0, width - 8 - len(when))), "plain"),
+            (when, "quiet"),
+        ]
     if len(visible) < len(entries):
         rest = sum(entry[0] for entry in entries[most - 1 :])
         more = len(entries) - len(visible)
-        lines.append([(f"  {'+' if rest >= 0 else '-'}{fraction(abs(rest))} and {more} more kinds", "quiet")])
-    return lines
+        yield [(f"  {'+' if rest >= 0 else '-'}{fraction(abs(rest))} and {more} more kinds", "quiet")]
 
 
 _NAME = 13

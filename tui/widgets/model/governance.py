@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from core.engine.affect import FIELDS
@@ -28,21 +29,18 @@ class GovernorCard(Card):
     TITLE: ClassVar[str] = "Budgets of the governor"
     TALL: ClassVar[tuple[int, int]] = (11, 20)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         governor = view.frame.governor
         word, ink = _STATES[governor.state]
-        lines: list[Line] = [
-            [(word, ink), (f"  {governor.profile_name} profile", "quiet")],
-            *_budgets(governor, width),
-            _limited("steps", governor.step, governor.profile.max_steps, width),
-            _limited("no progress", governor.stagnant, governor.profile.stagnation_window, width, ink="fatigue"),
-        ]
-        lines += sentence_lines(
+        yield [(word, ink), (f"  {governor.profile_name} profile", "quiet")]
+        yield from _budgets(governor, width)
+        yield _limited("steps", governor.step, governor.profile.max_steps, width)
+        yield _limited("no progress", governor.stagnant, governor.profile.stagnation_window, width, ink="fatigue")
+        yield from sentence_lines(
             governor.would_halt or "would not halt", width, "alert" if governor.would_halt else "quiet"
         )
         if governor.after_halt:
-            lines += sentence_lines(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
-        return lines
+            yield from sentence_lines(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
 
     def more(self, view: View, width: int) -> list[Line]:
         governor = view.frame.governor
@@ -72,7 +70,7 @@ def _limited(name: str, value: int, limit: int, width: int, ink: str = "heat-2")
     return gauge(name, value / max(1, limit), width, f"{value}", ink=ink, limit=1.0)
 
 
-def _budgets(governor: GovernorReading, width: int) -> list[Line]:
+def _budgets(governor: GovernorReading, width: int) -> Iterator[Line]:
     """Return four bars, scaled so that every limit fits on its bar."""
     profile = governor.profile
     marks = {
@@ -81,12 +79,10 @@ def _budgets(governor: GovernorReading, width: int) -> list[Line]:
         "exploration": ((profile.max_exploration, "╎"),),
         "persistence": ((profile.persistence_dip, "·"),),
     }
-    lines = []
     for name, value in governor.budgets._asdict().items():
         whole = max(1.0, *(at for at, _ in marks[name]))
         positions = [(at / whole, glyph, "threshold") for at, glyph in marks[name]]
-        lines.append(gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=positions))
-    return lines
+        yield gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=positions)
 
 
 class PressureCard(Card):
@@ -256,12 +252,13 @@ class FieldCard(Card):
             (f" {away:+.2f} " if abs(away) >= CHANGED else " rest  ", "strong" if ink != "quiet" else "quiet"),
         ]
 
-    def more(self, view: View, width: int) -> list[Line]:
-        lines = [*self.brief(view, width), [], heading("pace")]
+    def more(self, view: View, width: int) -> Iterator[Line]:
+        yield from self.brief(view, width)
+        yield []
+        yield heading("pace")
         for field in view.frame.affect.fields:
             words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} per step"
-            lines.append(pair(FIELD_NAMES[field.name], words, width, at=14))
-        return lines
+            yield pair(FIELD_NAMES[field.name], words, width, at=14)
 
 
 class ModulationCard(Card):
@@ -270,23 +267,19 @@ class ModulationCard(Card):
     TITLE: ClassVar[str] = "Modulation"
     TALL: ClassVar[tuple[int, int]] = (10, 17)
 
-    def brief(self, view: View, width: int) -> list[Line]:
-        lines: list[Line] = []
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         neutral = NEUTRAL._asdict()
         for name, value in view.frame.affect.modulation._asdict().items():
             away = value - neutral[name]
             sign = "▲" if away > CHANGED else "▼" if away < -CHANGED else "·"
             ink = "quiet" if sign == "·" else "plain"
             room = max(8, width - 22)
-            lines.append(
-                [
-                    (fit(_TARGETS[name], room), ink),
-                    (f"{value:>6.2f} ", "strong" if sign != "·" else "plain"),
-                    (f"{sign} ", "uncertainty" if sign != "·" else "quiet"),
-                    (f"normal {neutral[name]:<5.2f}", "quiet"),
-                ]
-            )
-        return lines
+            yield [
+                (fit(_TARGETS[name], room), ink),
+                (f"{value:>6.2f} ", "strong" if sign != "·" else "plain"),
+                (f"{sign} ", "uncertainty" if sign != "·" else "quiet"),
+                (f"normal {neutral[name]:<5.2f}", "quiet"),
+            ]
 
     def more(self, view: View, width: int) -> list[Line]:
         lean = view.frame.affect.composition
@@ -331,30 +324,26 @@ class QuarantineCard(Card):
     TITLE: ClassVar[str] = "Quarantine"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         affect = view.frame.affect
         whole = max(1.25 * affect.enter, affect.volatility, 1e-9)
         state = ("▣ QUARANTINED", "alert") if affect.quarantined else ("● trusted", "live")
-        lines: list[Line] = [
-            [state, (f"  {count(affect.quarantines, 'quarantine')} so far", "quiet")],
-            gauge(
-                "volatility",
-                affect.volatility / whole,
-                width,
-                f"{affect.volatility:.3f}",
-                ink="frustration" if affect.quarantined else "heat-2",
-                limit=affect.enter / whole,
-                marks=[(affect.release / whole, "·", "threshold")],
-            ),
-        ]
-        lines += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]
+        yield [state, (f"  {count(affect.quarantines, 'quarantine')} so far", "quiet")]
+        yield gauge(
+            "volatility",
+            affect.volatility / whole,
+            width,
+            f"{affect.volatility:.3f}",
+            ink="frustration" if affect.quarantined else "heat-2",
+            limit=affect.enter / whole,
+            marks=[(affect.release / whole, "·", "threshold")],
+        )
+
+        yield from ([("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions)
         if not affect.restrictions:
-            lines += sentence_lines("nothing is restricted", width)
-        lines += [
-            pair("failures minus successes", f"{affect.failures:.1f}", width),
-            pair("value of novelty", fraction(affect.novelty_worth), width),
-        ]
-        return lines
+            yield from sentence_lines("nothing is restricted", width)
+        yield pair("failures minus successes", f"{affect.failures:.1f}", width)
+        yield pair("value of novelty", fraction(affect.novelty_worth), width)
 
 
 class LineageCard(Card):
@@ -367,12 +356,13 @@ class LineageCard(Card):
         super().__init__(id=id, classes=classes)
         self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         affect = view.frame.affect
         most = 100 if self.detailed else 12 if self.rich else 5
         links = affect.lineage
         if not links:
-            return [[("affect has not changed yet", "quiet")]]
+            yield [("affect has not changed yet", "quiet")]
+            return
         altered = self._verify(links, affect.head)
         if altered is None:
             state: Line = [("✓ intact ", "live")]
@@ -380,10 +370,11 @@ class LineageCard(Card):
             state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
         room = max(1, width - sum(len(text) for text, _ in state))
         state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
-        lines = [state, *([pair("newest fingerprint", affect.head[:16], width)] if self.rich and affect.head else [])]
+        yield state
+        if self.rich and affect.head:
+            yield pair("newest fingerprint", affect.head[:16], width)
         for link in reversed(links[-most:]):
-            lines += self._link(view, describe_entry(link), width)
-        return lines
+            yield from self._link(view, describe_entry(link), width)
 
     def _verify(self, links: tuple[LineageEntry, ...], head: str) -> int | None:
         if self._checked[0] is not links:

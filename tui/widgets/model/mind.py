@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
@@ -21,48 +22,40 @@ class CorticalCard(Card):
     TITLE: ClassVar[str] = "Cortical state"
     TALL: ClassVar[tuple[int, int]] = (14, 33)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         mind = view.frame.mind
         story = view.frame.story
         state, mood, forecast = mind.cortical, mind.mood, mind.forecast
         intensity = f"{100 * mood.intensity:.0f}%"
-        lines: list[Line] = [
-            [
-                (fit("emotion", 13 if width >= 34 else 10), "quiet"),
-                (state.emotion, "strong"),
-                (f"  {intensity}", "quiet"),
-            ],
-            signed("pleasure", mood.pleasure, width, f"{mood.pleasure:+.2f}"),
-            signed("arousal", mood.arousal, width, f"{mood.arousal:+.2f}"),
-            signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}"),
+        yield [
+            (fit("emotion", 13 if width >= 34 else 10), "quiet"),
+            (state.emotion, "strong"),
+            (f"  {intensity}", "quiet"),
         ]
+        yield signed("pleasure", mood.pleasure, width, f"{mood.pleasure:+.2f}")
+        yield signed("arousal", mood.arousal, width, f"{mood.arousal:+.2f}")
+        yield signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}")
         trend, vital = _TREND[max(-1, min(1, state.trend))], mind.vitality.composite
-        lines += [
-            gauge("accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty"),
-            gauge("vitality", vital, width, fraction(vital), ink="confidence", limit=mind.vitality.next_bound or None),
-            gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
-            pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width),
-            pair("chance the next call fails", f"{100 * forecast.next_failure:.0f}%", width),
-            pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
-            self._regime(view, width),
-            pair("tier", state.tier, width),
-        ]
-        return lines
+        yield gauge("accuracy", state.accuracy, width, f"{fraction(state.accuracy)} {trend}", ink="uncertainty")
+        yield gauge("vitality", vital, width, fraction(vital), ink="confidence", limit=mind.vitality.next_bound or None)
+        yield gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%")
+        yield pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width)
+        yield pair("chance the next call fails", f"{100 * forecast.next_failure:.0f}%", width)
+        yield pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain")
+        yield self._regime(view, width)
+        yield pair("tier", state.tier, width)
 
-    def _behaviour(self, view: View, width: int) -> list[Line]:
+    def _behaviour(self, view: View, width: int) -> Iterator[Line]:
         """The pattern of the last minutes, what changed, and what is usual."""
         behaviour = view.frame.receptor.behaviour
-        lines = [
-            pair("last 5 minutes", behaviour.short.pattern.replace("_", " "), width),
-            pair("last half hour", behaviour.medium.pattern.replace("_", " "), width),
-        ]
+        yield pair("last 5 minutes", behaviour.short.pattern.replace("_", " "), width)
+        yield pair("last half hour", behaviour.medium.pattern.replace("_", " "), width)
         if behaviour.meaning:
-            lines += sentence_lines(behaviour.meaning, width)
+            yield from sentence_lines(behaviour.meaning, width)
         usual = sorted(behaviour.usual, key=lambda one: -one[1])[:3]
         if usual:
             words = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in usual)
-            lines.append(pair("usual in earlier sessions", words, width))
-        return lines
+            yield pair("usual in earlier sessions", words, width)
 
     def _regime(self, view: View, width: int) -> Line:
         regime = view.frame.mind.regime
@@ -113,27 +106,24 @@ class HabituationCard(Card):
     TITLE: ClassVar[str] = "Habituation"
     TALL: ClassVar[tuple[int, int]] = (8, 8)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         habits = view.frame.mind.habituation
         if not habits.familiar:
-            return [[("nothing has happened twice yet", "quiet")]]
+            yield [("nothing has happened twice yet", "quiet")]
+            return
         room = max(8, width // 2)
-        lines: list[Line] = []
         for exposure in habits.familiar[: 200 if self.rich else 8]:
             name = fit(plain(exposure.what, room), room)
             bar = max(3, width - room - 12)
             lit = round(exposure.attenuation * bar)
-            lines.append(
-                [
-                    (name + " ", "plain"),
-                    ("▄" * lit, "seeking"),
-                    (TRACK * (bar - lit), "track"),
-                    (f" {fraction(exposure.attenuation):>4}", "plain"),
-                    (f" x{exposure.exposures:<4.0f}", "quiet"),
-                ]
-            )
-        lines.append([(fit(f"{habits.patterns:,} patterns known", width), "quiet")])
-        return lines
+            yield [
+                (name + " ", "plain"),
+                ("▄" * lit, "seeking"),
+                (TRACK * (bar - lit), "track"),
+                (f" {fraction(exposure.attenuation):>4}", "plain"),
+                (f" x{exposure.exposures:<4.0f}", "quiet"),
+            ]
+        yield [(fit(f"{habits.patterns:,} patterns known", width), "quiet")]
 
 
 class HomeostasisCard(Card):
@@ -142,18 +132,16 @@ class HomeostasisCard(Card):
     TITLE: ClassVar[str] = "Homeostasis"
     TALL: ClassVar[tuple[int, int]] = (11, 11)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         home = view.frame.mind.homeostasis
-        lines: list[Line] = []
         for rule in home.rules:
-            lines += self._rule(rule, width)
+            yield from self._rule(rule, width)
         suffix = f"  held: {', '.join(home.held)}" if home.held else ""
-        lines += [
-            pair("tool trust", f"{home.tool_trust:.2f}", width),
-            pair("tier bias", f"{home.tier_bias:+.2f}", width),
-            pair("dreams", "intensive" if home.intensive else "standard", width),
-        ]
-        return [*lines, *(sentence_lines(suffix.strip(), width) if suffix else [])]
+        yield pair("tool trust", f"{home.tool_trust:.2f}", width)
+        yield pair("tier bias", f"{home.tier_bias:+.2f}", width)
+        yield pair("dreams", "intensive" if home.intensive else "standard", width)
+        if suffix:
+            yield from sentence_lines(suffix.strip(), width)
 
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
@@ -173,34 +161,31 @@ class ClockCard(Card):
     TITLE: ClassVar[str] = "Clock"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         beat = view.frame.mind.clock
-        lines: list[Line] = []
         for name, ticks, left, interval, ink in (
             ("gamma", beat.gamma, beat.gamma_in, beat.gamma_interval, "seeking"),
             ("theta", beat.theta, beat.theta_in, beat.theta_interval, "flow"),
         ):
             done = 1.0 - left / interval if interval else 0.0
-            lines.append(gauge(name, done, width, f"{left:.0f}s", ink=ink))
-            lines.append([(fit(f"  {count(ticks, 'tick')}, one every {interval:.0f}s", width), "quiet")])
+            yield gauge(name, done, width, f"{left:.0f}s", ink=ink)
+            yield [(fit(f"  {count(ticks, 'tick')}, one every {interval:.0f}s", width), "quiet")]
         every = max(beat.delta_in, _delta_every(view))
-        lines.append(gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue"))
+        yield gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue")
         left_words = f"  {count(beat.delta, 'tick')}, next in {count(beat.delta_in, 'theta tick')}"
-        lines.append([(fit(left_words, width), "quiet")])
-        return [*lines, *(line for note in self._notes(view) for line in sentence_lines(note, width))]
+        yield [(fit(left_words, width), "quiet")]
+        yield from (line for note in self._notes(view) for line in sentence_lines(note, width))
 
-    def _notes(self, view: View) -> list[str]:
+    def _notes(self, view: View) -> Iterator[str]:
         beat, last = view.frame.mind.clock, view.frame.mind.last_tick
-        notes = []
         if last is not None:
-            notes.append(f"last tick {last.kind.replace('_', ' ')} at {clock(last.at - view.start)}")
+            yield f"last tick {last.kind.replace('_', ' ')} at {clock(last.at - view.start)}"
         if beat.slowed != 1.0:
-            notes.append(f"slowed {beat.slowed:.1f}x by the budget")
+            yield f"slowed {beat.slowed:.1f}x by the budget"
         if beat.violations:
-            notes.append(f"quickened by {count(beat.violations, 'surprise')}")
+            yield f"quickened by {count(beat.violations, 'surprise')}"
         if beat.dropped:
-            notes.append(f"{count(beat.dropped, 'tick')} left out in long silences")
-        return notes
+            yield f"{count(beat.dropped, 'tick')} left out in long silences"
 
 
 class HeartbeatCard(Card):
@@ -209,17 +194,17 @@ class HeartbeatCard(Card):
     TITLE: ClassVar[str] = "Heartbeat"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         last = view.frame.mind.last_tick
         if last is None:
-            return [[("no tick so far", "quiet")]]
+            yield [("no tick so far", "quiet")]
+            return
         head = f"{last.kind.replace('_', ' ')} tick {last.tick:,} at {clock(last.at - view.start)}"
-        lines: list[Line] = [[(fit(head, width), "strong")]]
+        yield [(fit(head, width), "strong")]
         for number, (step, did) in enumerate(view.frame.mind.heartbeat, 1):
             first, *others = wrapped(did, max(8, width - 13))
-            lines.append([(f"{number} {step:<11}", "quiet"), (first if self.rich else fit(did, width - 13), "plain")])
-            lines += [[(" " * 13 + line, "plain")] for line in others if self.rich]
-        return lines
+            yield [(f"{number} {step:<11}", "quiet"), (first if self.rich else fit(did, width - 13), "plain")]
+            yield from ([(" " * 13 + line, "plain")] for line in others if self.rich)
 
 
 def _delta_every(view: View) -> int:
@@ -234,42 +219,43 @@ class SleepCard(Card):
     TITLE: ClassVar[str] = "Sleep and dreams"
     TALL: ClassVar[tuple[int, int]] = (12, 14)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         sleep = view.frame.mind.sleep
-        lines = [
-            gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue"),
-            *(self.past(view, "sleep", width) if self.rich else []),
-            *self._filled_lines(view, width),
-            pair("accumulated", f"{sleep.accumulator:.2f} of {sleep.threshold:.2f}", width),
-        ]
+        yield gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue")
+        if self.rich:
+            yield from self.past(view, "sleep", width)
+        yield from self._filled_lines(view, width)
+        yield pair("accumulated", f"{sleep.accumulator:.2f} of {sleep.threshold:.2f}", width)
         if sleep.compaction_point and sleep.context_tokens:
             filled = f"{short(sleep.context_tokens)} of {short(sleep.compaction_point)}"
-            lines.append(pair("to compaction", filled, width))
+            yield pair("to compaction", filled, width)
         if sleep.turns_to_compaction is not None:
-            lines.append(pair("compaction in", f"~{count(sleep.turns_to_compaction, 'turn')}", width))
+            yield pair("compaction in", f"~{count(sleep.turns_to_compaction, 'turn')}", width)
         if sleep.dream_ticks is not None:
-            lines.append(pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width))
-        lines.append(pair("compactions", str(sleep.compactions), width))
-        return [*lines, *self._dreams(view, width, 16 if self.rich else 3)]
+            yield pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width)
+        yield pair("compactions", str(sleep.compactions), width)
+        yield from self._dreams(view, width, 16 if self.rich else 3)
 
-    def _filled_lines(self, view: View, width: int) -> list[Line]:
+    def _filled_lines(self, view: View, width: int) -> Iterator[Line]:
         sleep = view.frame.mind.sleep
         if not sleep.context_tokens:
             unknown = "not in this log" if "tokens" in view.subject.untold else "not reported yet"
-            return [pair("context", "just compacted" if sleep.compactions else unknown, width)]
-        lines = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
-        return [*lines, *(self.past(view, "context", width) if self.rich else [])]
+            yield pair("context", "just compacted" if sleep.compactions else unknown, width)
+            return
+        yield gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")
+        if self.rich:
+            yield from self.past(view, "context", width)
 
-    def _dreams(self, view: View, width: int, most: int) -> list[Line]:
+    def _dreams(self, view: View, width: int, most: int) -> Iterator[Line]:
         mind = view.frame.mind
-        lines: list[Line] = [[], [("dreams ", "strong"), (f"{mind.dream_count}", "quiet")]]
+        yield []
+        yield [("dreams ", "strong"), (f"{mind.dream_count}", "quiet")]
         for dream in reversed(mind.dreams[-most:]):
             when = clock(dream.at - view.start)
             words = f"{dream.reason}, {dream.compressed} summed up, {dream.expired + dream.forgotten} dropped"
-            lines.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")])
+            yield [(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")]
         if mind.dreams and self.rich:
-            lines += sentence_lines(dream_sentence(mind.dreams[-1]), width)
-        return lines
+            yield from sentence_lines(dream_sentence(mind.dreams[-1]), width)
 
 
 class WakeupCard(Card):
@@ -278,32 +264,29 @@ class WakeupCard(Card):
     TITLE: ClassVar[str] = "Wakeups"
     TALL: ClassVar[tuple[int, int]] = (9, 16)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         mind = view.frame.mind
-        lines: list[Line] = []
         for trigger in mind.triggers:
             at = "never" if trigger.fired_at is None else clock(trigger.fired_at - view.start)
             times = f"x{trigger.fired}" if trigger.fired else ""
             sign = "●" if trigger.fired else "○"
             name = trigger.name.replace("_", " ")
             room = max(6, width - 2 - 6 - 9)
-            lines.append(
-                [
-                    (f"{sign} ", "live" if trigger.fired else "quiet"),
-                    (fit(name, room), "plain" if trigger.fired else "quiet"),
-                    (times.rjust(6), "strong"),
-                    (at.rjust(9), "quiet"),
-                ]
-            )
-        lines.append([(fit(f"{mind.deduplicated} deferred", width), "quiet")])
-        return lines
+            yield [
+                (f"{sign} ", "live" if trigger.fired else "quiet"),
+                (fit(name, room), "plain" if trigger.fired else "quiet"),
+                (times.rjust(6), "strong"),
+                (at.rjust(9), "quiet"),
+            ]
+        yield [(fit(f"{mind.deduplicated} deferred", width), "quiet")]
 
-    def more(self, view: View, width: int) -> list[Line]:
-        lines = [*self.brief(view, width), [], heading("limits")]
+    def more(self, view: View, width: int) -> Iterator[Line]:
+        yield from self.brief(view, width)
+        yield []
+        yield heading("limits")
         for trigger in view.frame.mind.triggers:
             words = f"wakes {trigger.resolution} from {fraction(trigger.least)}, not again in "
-            lines.append(pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20))
-        return lines
+            yield pair(trigger.name.replace("_", " "), words + span(trigger.refire), width, at=20)
 
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
@@ -334,30 +317,30 @@ class EpisodeCard(Card):
     TITLE: ClassVar[str] = "Episodes"
     TALL: ClassVar[tuple[int, int]] = (17, 20)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         episodes = view.frame.mind.episodes
         sign, ink = _VERDICTS[episodes.leaning]
-        lines: list[Line] = [
-            [("open", "strong"), ("  trending towards ", "quiet"), (sign, ink)],
-            pair("began with", _BORDERS[episodes.began_by], width),
-            pair("calls", f"{episodes.calls:,}", width),
-        ]
+        yield [("open", "strong"), ("  trending towards ", "quiet"), (sign, ink)]
+        yield pair("began with", _BORDERS[episodes.began_by], width)
+        yield pair("calls", f"{episodes.calls:,}", width)
         for name, times in episodes.task[: 12 if self.rich else 4]:
-            lines.append(pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width))
-        lines += [[], *self._last(view, width)]
-        lines.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
+            yield pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width)
+        yield []
+        yield from self._last(view, width)
+        yield pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width)
         if episodes.remembered:
-            lines.append(pair("from earlier sessions", str(episodes.remembered), width))
-        return lines
+            yield pair("from earlier sessions", str(episodes.remembered), width)
 
-    def more(self, view: View, width: int) -> list[Line]:
+    def more(self, view: View, width: int) -> Iterator[Line]:
         recalled = view.frame.mind.recalled
-        lines = [*self.brief(view, width), [], heading("similar episodes")]
+        yield from self.brief(view, width)
+        yield []
+        yield heading("similar episodes")
         if not recalled:
-            return [*lines, *sentence_lines("no similar episode", width)]
+            yield from sentence_lines("no similar episode", width)
+            return
         for line in recalled:
-            lines += sentence_lines(plain(line), width, "plain")
-        return lines
+            yield from sentence_lines(plain(line), width, "plain")
 
     def _last(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.episodes.last
@@ -387,39 +370,34 @@ class TierCard(Card):
     TITLE: ClassVar[str] = "Tiers and spend"
     TALL: ClassVar[tuple[int, int]] = (9, 13)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         tiers, opinion = view.frame.mind.tiers, view.frame.mind.opinion
         ink = "alert" if tiers.band != "normal" else "heat-3"
-        lines: list[Line] = [
-            [
-                (fit(plain(tiers.model, max(4, width - 4)) or "no model yet", width - 3), "plain"),
-                (f" {tiers.tier}", "strong"),
-            ],
-            gauge("used today", tiers.used, width, f"{100 * tiers.used:.0f}%", ink=ink),
-            [(fit(f"  {_BANDS[tiers.band]}", width), "quiet")],
+        yield [
+            (fit(plain(tiers.model, max(4, width - 4)) or "no model yet", width - 3), "plain"),
+            (f" {tiers.tier}", "strong"),
         ]
+        yield gauge("used today", tiers.used, width, f"{100 * tiers.used:.0f}%", ink=ink)
+        yield [(fit(f"  {_BANDS[tiers.band]}", width), "quiet")]
         for spend in tiers.spends:
             if spend.turns:
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
-                lines.append(
-                    pair(
-                        f"{spend.tier}  {count(spend.turns, 'turn')}", f"{_tokens(view, spend.tokens)}  {priced}", width
-                    )
+                yield pair(
+                    f"{spend.tier}  {count(spend.turns, 'turn')}", f"{_tokens(view, spend.tokens)}  {priced}", width
                 )
+
         amount = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
-        lines += [
-            pair(
-                "session" if len(view.agents) == 1 else "this agent",
-                f"{_tokens(view, tiers.total_tokens)}  {amount}",
-                width,
-            ),
-            pair("tier for this moment", opinion.tier, width, ink="strong"),
-        ]
+        yield pair(
+            "session" if len(view.agents) == 1 else "this agent",
+            f"{_tokens(view, tiers.total_tokens)}  {amount}",
+            width,
+        )
+
+        yield pair("tier for this moment", opinion.tier, width, ink="strong")
         if opinion.tier != opinion.wanted:
-            lines += sentence_lines(f"{opinion.wanted} without the budget limit", width)
+            yield from sentence_lines(f"{opinion.wanted} without the budget limit", width)
         if tiers.total_unpriced and tiers.total_priced:
-            lines += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
-        return lines
+            yield from sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
 
     def more(self, view: View, width: int) -> list[Line]:
         opinion = view.frame.mind.opinion
@@ -446,17 +424,17 @@ class EventsCard(Card):
     TITLE: ClassVar[str] = "Events"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         mind = view.frame.mind
         if not mind.events:
-            return [[("nothing has happened yet", "quiet")]]
-        lines: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
+            yield [("nothing has happened yet", "quiet")]
+            return
+        yield [(fit(f"{mind.emitted:,} so far", width), "quiet")]
         for event in reversed(mind.events[-64 if self.rich else -8 :]):
             name, facts = event_name(event), plain(event_facts(event), 80)
             when = f"{clock(event.at - view.start)} "
             room = max(1, width - len(when) - len(name) - 2)
-            lines.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
-        return lines
+            yield [(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")]
 
 
 MIND_CARDS: tuple[type[Card], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from core.engine.response.interventions import CHARACTERS, Intervention, PastIntervention
@@ -35,26 +36,25 @@ class OutlookCard(Card):
     TITLE: ClassVar[str] = "Outlook"
     TALL: ClassVar[tuple[int, int]] = (11, 14)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         outlook, words = view.frame.response.outlook, outlook_words(view)
         as_read = words == DIRECTION_WORDS[outlook.direction]
         glyph, ink = _DIRECTIONS[outlook.direction] if as_read else ("─", "alert")
-        lines: list[Line] = [[(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]]
+        yield [(f"{glyph} ", ink), (fit(words, max(1, width - 2)), ink)]
         if outlook.stage == "too early":
-            return lines
+            return
         if self.rich:
-            lines += [
-                signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True),
-                pair("with its margin", band_words(outlook), width),
-            ]
+            yield signed("shift", outlook.shift, width, f"{outlook.shift:+.1f}", reach=3.0, worse_above=True)
+            yield pair("with its margin", band_words(outlook), width)
         if outlook.chance is not None:
-            lines.append(pair("chance of failing", f"{100 * outlook.chance:.0f}%", width))
+            yield pair("chance of failing", f"{100 * outlook.chance:.0f}%", width)
         for reason in outlook.reasons:
             sign = "▼" if reason.amount > 0 else "▲"
             text = reason.text.rpartition(":")[0]
             words = first_fit((text, text.rpartition(",")[0]), width - 4)
-            lines.append([(fit(f"  {sign} {words}", width), "plain")])
-        return [*lines, *(sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else [])]
+            yield [(fit(f"  {sign} {words}", width), "plain")]
+        if self.rich:
+            yield from sentence_lines(f"learned from {outlook.fitted_on}", width)
 
 
 class FactsCard(Card):
@@ -206,27 +206,26 @@ class PressureToAskCard(Card):
     TITLE: ClassVar[str] = "Pressure to ask you"
     TALL: ClassVar[tuple[int, int]] = (9, 18)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         response = view.frame.response
         pressure, over = response.pressure, response.pressure >= response.asks_at
         ink = "frustration" if over else "heat-2"
-        lines = [gauge("pressure", pressure, width, fraction(pressure), ink=ink, limit=response.asks_at)]
+        yield gauge("pressure", pressure, width, fraction(pressure), ink=ink, limit=response.asks_at)
         missing = response.asks_at - response.pressure
         words = "reached: you are asked" if over else f"{fraction(missing)} below it"
-        lines.append([(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")])
+        yield [(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")]
         loop = response.loops.current
         if loop is not None:
-            lines += [[("▲ ", "alert"), (fit(plain(loop.what), max(1, width - 2)), "alert")]]
+            yield [("▲ ", "alert"), (fit(plain(loop.what), max(1, width - 2)), "alert")]
             since = clock(loop.began_at - view.start)
-            lines.append([(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")])
+            yield [(fit(f"  since {since}, strength {fraction(loop.intensity)}", width), "quiet")]
         else:
-            lines.append([(fit("no loop now", width), "quiet")])
+            yield [(fit("no loop now", width), "quiet")]
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
         for detector in ranked[: 99 if self.rich else 4]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
             state = f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
-            lines.append(pair(f"  {name}", state, width))
-        return lines
+            yield pair(f"  {name}", state, width)
 
 
 class LearnedCard(Card):
@@ -251,26 +250,24 @@ class FiredCard(Card):
     TITLE: ClassVar[str] = "Last response"
     TALL: ClassVar[tuple[int, int]] = (8, 14)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         response = view.frame.response
         last = response.last
         if last is None:
-            return [[("no method has fired so far", "quiet")]]
+            yield [("no method has fired so far", "quiet")]
+            return
         when = f" {clock(last.at - view.start)}"
-        lines: list[Line] = [
-            [
-                ("◆ ", "strong"),
-                (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
-                (when, "quiet"),
-            ],
-            *sentence_lines(plain(last.text), width, "plain"),
-            *sentence_lines(f"because {plain(last.reason)}", width),
-            heading("so far"),
+        yield [
+            ("◆ ", "strong"),
+            (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
+            (when, "quiet"),
         ]
+        yield from sentence_lines(plain(last.text), width, "plain")
+        yield from sentence_lines(f"because {plain(last.reason)}", width)
+        yield heading("so far")
         ranked = sorted(response.fired, key=lambda one: (-one[1], one[0]))
         for name, times in ranked[: 20 if self.rich else 4]:
-            lines.append(pair(f"  {method_name(name)}", count(times, "time"), width))
-        return lines
+            yield pair(f"  {method_name(name)}", count(times, "time"), width)
 
 
 _WINDOWS = {
@@ -296,17 +293,15 @@ class MemoCard(Card):
     TITLE: ClassVar[str] = "Memo for the agent"
     TALL: ClassVar[tuple[int, int]] = (10, 16)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         response = view.frame.response
         if not response.memo_text:
-            return sentence_lines("empty: no advice for the agent", width)
+            yield from sentence_lines("empty: no advice for the agent", width)
+            return
         tokens = -(-len(response.memo_text) // CHARACTERS)
-        lines: list[Line] = [
-            [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
-        ]
+        yield [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
         for line in response.memo_text.splitlines():
-            lines += sentence_lines(plain(line), width, "plain")
-        return lines
+            yield from sentence_lines(plain(line), width, "plain")
 
 
 class QueueCard(Card):
@@ -315,18 +310,15 @@ class QueueCard(Card):
     TITLE: ClassVar[str] = "Messages waiting"
     TALL: ClassVar[tuple[int, int]] = (6, 10)
 
-    def brief(self, view: View, width: int) -> list[Line]:
+    def brief(self, view: View, width: int) -> Iterator[Line]:
         queue = view.frame.response.queue
         if not queue.waiting:
-            return [[(fit(f"none waiting, {queue.count:,} so far", width), "quiet")]]
-        lines: list[Line] = []
+            yield [(fit(f"none waiting, {queue.count:,} so far", width), "quiet")]
+            return
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
-            lines += sentence_lines(plain(one.message), width, "plain")
-            lines.append(
-                [(fit(f"  {_moment_words(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
-            )
-        return lines
+            yield from sentence_lines(plain(one.message), width, "plain")
+            yield [(fit(f"  {_moment_words(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
 
 
 def _moment_words(one: Intervention) -> str:
@@ -375,21 +367,22 @@ class ToldCard(Card):
         text = f"same problem again within {within} actions: {'; '.join(words)}{few}"
         return sentence_lines(text, width, "strong") if words else []
 
-    def _message_lines(self, one: PastIntervention, view: View, width: int) -> list[Line]:
+    def _message_lines(self, one: PastIntervention, view: View, width: int) -> Iterator[Line]:
         fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
-        lines: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
+        yield [(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]
         words = plain(one.intervention.message) or "a message of yours, or of other settings"
-        lines += sentence_lines(f"  {words}", width, "plain")
+        yield from sentence_lines(f"  {words}", width, "plain")
         before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
         if one.fate not in ("said", "delivered"):
-            return lines
+            return
         if one.after_state is None or one.after_trouble is None:
-            return [*lines, [(fit(f"  before {before}, after: not yet known", width), "quiet")]]
+            yield [(fit(f"  before {before}, after: not yet known", width), "quiet")]
+            return
         moved = one.after_trouble - one.trouble
         sign = "▼" if moved < -0.005 else "▲" if moved > 0.005 else "="
         after = f"{one.after_state.replace('_', ' ')} {fraction(one.after_trouble)} {sign}"
-        return [*lines, [(fit(f"  frustration before: {before}, after: {after}", width), "quiet")]]
+        yield [(fit(f"  frustration before: {before}, after: {after}", width), "quiet")]
 
 
 class NotedCard(Card):

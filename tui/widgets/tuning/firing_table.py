@@ -45,17 +45,11 @@ class FiringTable(CursorList):
         self._listed: list[Counted] = []
         self._listed_for: object = None
 
-    def watch_compared(self) -> None:
-        self._list()
-
-    def watch_recording(self) -> None:
-        self._list()
-
     def watch_view(self, view: View | None) -> None:
         if view is not None and self.compared is None and self._listed_for != view.total:
-            self._list()
+            self.watch_recording()
 
-    def _list(self) -> None:
+    def watch_recording(self) -> None:
         if self.compared is not None:
             table = self.compared.difference.table()
             self._listed = [(name, *row) for name, row in table.items()]
@@ -74,6 +68,8 @@ class FiringTable(CursorList):
             f"  − {len(difference.lost)}  ~ {len(difference.moved)}"
         )
         self.resize_rows()
+
+    watch_compared = watch_recording
 
     def count_rows(self) -> int:
         return len(self._listed)
