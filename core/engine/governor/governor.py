@@ -11,7 +11,7 @@ from core.engine.governor.profile import PUBLISHED, Profile, chosen
 from core.engine.percept import Pattern
 from core.engine.state import Stateful, each, inner, tupled
 from core.engine.values import StepValue, Value, reading_of
-from core.events import Action, Event, Prompt, ToolUse
+from core.events import Action, Event, Prompt, SessionStart, ToolUse
 from core.settings.governor import GovernorSettings, InputSettings
 
 RewardCause = Literal[
@@ -74,6 +74,7 @@ class Inputs(Stateful):
         "_repeats",
         "_rate",
         "_cause",
+        "_located",
         tupled("_values"),
     )
 
@@ -92,7 +93,12 @@ class Inputs(Stateful):
         self._dangers = (settings.destructive, settings.privileged, settings.outside)
         self._seen: deque[int] = deque(maxlen=settings.loop_window)
         self._gap = -1.0
+        self._located = True
         self.open(-1.0)
+
+    def begin(self, project: str) -> None:
+        """A session begins; where no project is known, no path can be outside of it."""
+        self._located = project != ""
 
     def open(self, gap: float) -> None:
         """Begin an episode with the person's prompt, `gap` seconds after the one before (negative: none)."""
@@ -161,8 +167,10 @@ class Inputs(Stateful):
             return destructive
         if event.program in _PRIVILEGED:
             return privileged
-        if event.action == "file_edit" and event.targets and event.targets[0].startswith(_OUTSIDE):
-            return outside
+        if event.action == "file_edit" and self._located:
+            for target in event.targets:
+                if target.startswith(_OUTSIDE):
+                    return outside
         return 0.0
 
     def _gain(self, event: ToolUse, pattern: Pattern, repeats: int) -> float:
@@ -298,6 +306,8 @@ class Governor(Stateful):
                 return self._prompt(event)
             self._inputs.interrupt()
             self._episodes.interrupts += 1
+        elif type(event) is SessionStart:
+            self._inputs.begin(event.project)
         return Verdict(machine.state, False, "", "", machine.steps, False, self._episodes.after_halt)
 
     def _act(self, event: ToolUse, novelty: float, pattern: Pattern, failure_rate: float) -> Verdict:

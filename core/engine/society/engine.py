@@ -249,7 +249,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 12
+    VERSION = 13
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",

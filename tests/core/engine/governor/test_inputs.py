@@ -6,12 +6,13 @@ import cbor2
 import pytest
 from msgspec.structs import replace
 
+from core.engine.governor import Governor
 from core.engine.governor.governor import Inputs
 from core.engine.percept import Pattern
 from core.errors import StateError
-from core.events import Action, Outcome, Purpose, ToolUse
-from core.settings.governor import InputSettings
-from tests.core.engine.governor.events import call
+from core.events import Action, Outcome, Purpose, SessionStart, ToolUse
+from core.settings.governor import GovernorSettings, InputSettings
+from tests.core.engine.governor.events import call, feed
 
 
 @pytest.fixture
@@ -156,6 +157,7 @@ def test_foreign_inputs_are_refused(inputs: Inputs) -> None:
         (call(1, purpose="destructive", outcome="rejected"), 0.0),
         (replace(call(1), program="sudo"), 0.5),
         (replace(call(1, "file_edit"), targets=("/etc/hosts",)), 0.3),
+        (replace(call(1, "file_edit"), targets=("src/a.py", "~/.profile")), 0.3),
         (replace(call(1, "file_edit"), targets=("src/a.py",)), 0.0),
         (replace(call(1, "file_read"), targets=("/etc/hosts",)), 0.0),
     ],
@@ -165,3 +167,16 @@ def test_danger_is_what_destroys_needs_rights_or_leaves_the_project(
 ) -> None:
     assert inputs.derive(event, 0.5, "exploration", 0.0)[4] == danger
     assert inputs.read()[4].value == danger
+
+
+def test_without_a_project_no_path_is_outside_of_it() -> None:
+    governor = Governor(GovernorSettings())
+    edit = replace(call(1, "file_edit"), targets=("/work/app/main.py",))
+    for project, danger in (("", 0.0), ("/work/other", 0.3)):
+        feed(governor, SessionStart(at=0.0, session="s", tool="x", project=project), edit)
+        assert governor.read().inputs[4].value == danger
+    feed(governor, SessionStart(at=0.0, session="s", tool="x"))
+    other = Governor(GovernorSettings())
+    other.load(governor.dump())
+    feed(other, edit)
+    assert other.read().inputs[4].cause == "nothing dangerous"

@@ -59,7 +59,7 @@ def test_nothing_in_the_room_can_be_set_from_outside() -> None:
     assert tuple(map(type, parts)) == (Governor, Machine, Inputs)
     names = {name for part in parts for name in (*vars(type(part)), *vars(part))}
     public = {name for name in names if not name.startswith("_")}
-    writing = {"step", "restored", "reset", "open", "interrupt", "derive"}
+    writing = {"step", "restored", "reset", "begin", "open", "interrupt", "derive"}
     reading = {"STATE", "read", "levels", "trouble", "budgets", "pressures", "may_act"}
     attributes = {"state", "halt", "steps", "stagnant", "brink"}
     assert public == writing | reading | attributes
