@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from core.agents.calls import Result, is_advice, said_event
-from core.agents.codex.results import end_fact, item_fact, read_output, sort_cell
+from core.agents.codex.results import end_fact, found_nothing, item_fact, read_output, sort_cell
 from core.agents.codex.threads import ChildThreads, Meta, Replay, Turns, read_meta, thread_files, thread_folders
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import decode_inner, items, table, text, words
 from core.engine.values import fingerprint
-from core.events import MAIN, Event, ToolUse
+from core.events import MAIN, Action, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.glimpse import Title, codex_request
 from core.logs.lines import seconds
@@ -126,6 +126,7 @@ class Codex(TranscriptReader):
         self._asks = True  # Whether the person may be asked before a call runs.
         self._escalated: set[str] = set()  # Calls that ask to leave the sandbox.
         self._cell = ""  # The newest script, whose inner calls end under ids of their own.
+        self._inner: list[Action] = []  # What the calls in it do.
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
 
@@ -268,7 +269,8 @@ class Codex(TranscriptReader):
             self._escalated.add(call)
         if tool == _CELL and isinstance(arguments, str):
             self._cell = call
-            self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))
+            kind, self._inner = sort_cell(self.kit.normalizer, self.name, tool, arguments)
+            self.calls.amend(call, kind)
         elif tool == "close_agent":
             self._children.closes(call, arguments)
         elif tool in ("write_stdin", "wait"):
@@ -298,7 +300,8 @@ class Codex(TranscriptReader):
 
     def _output(self, item: dict[str, Any]) -> None:
         call = text(item.get("call_id")) or text(item.get("id"))
-        result, process = read_output(item.get("output", item.get("tools")), cell=self.calls.tool(call) in _CELLS)
+        cell = self._inner if self.calls.tool(call) in _CELLS else None
+        result, process = read_output(item.get("output", item.get("tools")), cell)
         fact = self._facts.pop(call, None)
         if fact is not None:
             result = result._replace(
@@ -346,12 +349,15 @@ class Codex(TranscriptReader):
         elif kind not in _EVENTS:
             self.skip(f"event_msg/{kind}")
 
-    def _add_fact(self, call: str, fact: Result) -> None:
+    def _add_fact(self, call: str, fact: Result, command: Any = None) -> None:
         """Remember how a call ended; the first failure inside a script is the script's."""
         if self.calls.tool(call):
             self._facts[call] = fact
         elif self._cell and self.calls.tool(self._cell):
             before = self._facts.get(self._cell)
+            action = self.kit.normalizer.sort(self.name, "exec_command", {"command": command}).action
+            if len(self._inner) > 1 and found_nothing(action, fact.exit_code, fact.text):
+                return
             if before is None or not (before.error or before.exit_code or before.rejected):
                 self._facts[self._cell] = fact._replace(duration=None)
 
@@ -378,7 +384,7 @@ class Codex(TranscriptReader):
         elif kind == "SubAgentActivity":
             self.add(*self._children.activity(item, self.now, self.here()))
         elif (fact := item_fact(item)) is not None:
-            self._add_fact(text(item.get("id")), fact)
+            self._add_fact(text(item.get("id")), fact, item.get("command"))
         elif kind not in _COMPLETED:
             self.skip(f"item_completed/{kind}")
 

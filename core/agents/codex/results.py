@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.agents.calls import Result
@@ -29,7 +30,12 @@ def item_fact(item: dict[str, Any]) -> Result | None:
     if item.get("type") not in _CALLS:
         return None
     status, exited = text(item.get("status")), code(item.get("exit_code"))
-    return Result(error=status in _FAILED_STATES and exited is None, exit_code=exited, rejected=status == "declined")
+    return Result(
+        text(item.get("aggregated_output")),
+        error=status in _FAILED_STATES and exited is None,
+        exit_code=exited,
+        rejected=status == "declined",
+    )
 
 
 def _took(value: Any) -> float | None:
@@ -60,8 +66,8 @@ class Output(NamedTuple):
     process: str = ""
 
 
-def read_output(value: Any, *, cell: bool = False) -> Output:
-    """Read a call's output, whatever era wrote it; that of a `cell`, a script, may print inner exit codes."""
+def read_output(value: Any, cell: Sequence[Action] | None = None) -> Output:
+    """Read a call's output, whatever era wrote it; that of a `cell`, a script of such calls, may print exit codes."""
     success: Any = None
     if isinstance(value, dict):
         success = value.get("success")
@@ -89,12 +95,21 @@ def read_output(value: Any, *, cell: bool = False) -> Output:
         return Output(Result(body, running=True, duration=took), running.group(1).rstrip(".,"))
     if told_code:
         return Output(_ended(body, int(told_code.group(1)), took))
-    if cell and (codes := [int(number) for number in _PRINTED.findall(body)]):
-        printed = table(decode(body))
-        return Output(_ended(words(printed.get("output")) if printed else body, next(filter(None, codes), 0), took))
+    if cell is not None and (codes := [int(number) for number in _PRINTED.findall(body)]):
+        printed = [table(decode(line)) for line in body.splitlines()]
+        if 1 < len(cell) == len(printed) == len(codes):
+            outputs = [words(result.get("output")) for result in printed]
+            codes = [0 if found_nothing(*end) else end[1] for end in zip(cell, codes, outputs, strict=True)]
+        whole = table(decode(body))
+        return Output(_ended(words(whole.get("output")) if whole else body, next(filter(None, codes), 0), took))
     failed = success is False or text.startswith(_FAILED)
     rejected = bool(_REJECTED.search(text[:200])) and (failed or len(text) < 400)
     return Output(Result(body, error=failed, rejected=rejected, duration=took))
+
+
+def found_nothing(action: Action, exit_code: int | None, output: str) -> bool:
+    """Whether a command inside a script is a search without a match, which is no failure of the script."""
+    return action == "search" and exit_code == 1 and not output.strip()
 
 
 def _ended(text: str, exit_code: int | None, took: float | None) -> Result:
@@ -121,15 +136,16 @@ _RANKS: tuple[Action, ...] = (
 )
 
 
-def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> Sorted:
-    """Sort a script by the strongest tool it calls, with the targets of its like; else as a command."""
+def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> tuple[Sorted, list[Action]]:
+    """Sort a script by the strongest tool it calls, with the targets of its like, else as a command; then each call."""
     whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
     inner = [normalizer.sort(framework, *call) for call in _inner_calls(script)]
     if not inner:
-        return whole._replace(program=tool)
+        return whole._replace(program=tool), []
     best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
     targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
-    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS])
+    actions = [one.action for one in inner]
+    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS]), actions
 
 
 def script_arguments(script: str) -> dict[str, str]:

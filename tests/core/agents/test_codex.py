@@ -385,6 +385,48 @@ def test_a_search_in_a_script_that_prints_nothing_found_is_empty() -> None:
     assert (use.action, use.outcome, use.exit_code) == ("search", "empty", 1)
 
 
+_SEARCHES = 'await Promise.all([tools.exec_command({cmd:"rg x"}), tools.exec_command({cmd:"npm test"})])'
+
+
+@pytest.mark.parametrize(
+    ("codes", "outcome", "exit_code"),
+    [
+        (((1, ""), (0, "ok")), "success", 0),
+        (((1, "rg: bad pattern"), (0, "ok")), "failure", 1),
+        (((2, ""), (0, "ok")), "failure", 2),
+        (((0, "x"), (1, "")), "failure", 1),
+        (((1, ""), (3, "no")), "failure", 3),
+    ],
+)
+@pytest.mark.parametrize("printed", [True, False])
+def test_a_search_that_finds_nothing_does_not_fail_the_script_around_it(
+    printed: bool, codes: tuple[tuple[int, str], ...], outcome: str, exit_code: int
+) -> None:
+    """Whether the script prints the exit codes, or completed items have them."""
+    commands = ["rg x", "npm test"]
+    results = [json.dumps({"chunk_id": "x", "exit_code": code, "output": output}) for code, output in codes]
+    items = [
+        {
+            "type": "CommandExecution",
+            "id": f"i{number}",
+            "command": ["bash", "-lc", command],
+            "exit_code": code,
+            "aggregated_output": output,
+        }
+        for number, (command, (code, output)) in enumerate(zip(commands, codes, strict=True))
+    ]
+    body = "\n".join(results) if printed else "done"
+    (use,) = uses(
+        _read(
+            codex_meta(0),
+            codex("response_item", 1, type="custom_tool_call", name="exec", call_id="c", input=_SEARCHES),
+            *([] if printed else [codex("event_msg", 2, type="item_completed", item=item) for item in items]),
+            codex("response_item", 3, type="custom_tool_call_output", call_id="c", output=_HEAD + body),
+        )
+    )
+    assert (use.outcome, use.exit_code) == (outcome, exit_code)
+
+
 def test_the_end_of_a_running_script_is_read_like_a_scripts() -> None:
     asked = codex("response_item", 1, type="custom_tool_call", name="exec", call_id="c", input=_TWO)
     runs = "Script running with cell ID 7\nWall time 1 seconds\nOutput:\n"
