@@ -57,8 +57,16 @@ _TAGS = re.compile(
     r"\s*(.*?)\s*(?:</\1>|\Z)",
     re.DOTALL,
 )
-_INSIDE = ("message", "payload", "data", "item", "args", "llm_message")
-_PEOPLE = frozenset(("user", "user_message", "user.message", "USER_INPUT", "UserMessage"))
+_INSIDE = ("message", "payload", "data", "item", "args", "llm_message", "params", "update")
+_PEOPLE = frozenset(
+    (
+        *("user", "user_message", "user.message", "USER_INPUT", "UserMessage", "TurnBegin", "Prompt"),
+        *("session/prompt", "user_message_chunk"),
+    )
+)
+# The values of these say who speaks, and these hold the words.
+_SPEAKERS = ("type", "source", "kind", "method", "sessionUpdate")
+_WORDS = ("content", "message", "text", "parts", "displayText", "prompt", "user_input", "payload")
 _NOT_ASKED = (
     "Caveat:",
     "[SYSTEM]",
@@ -158,17 +166,22 @@ def title_records(data: bytes, signs: tuple[bytes, ...] = ()) -> Iterator[dict[s
         values = value
     else:
         lines = (line for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
-        values = (
-            decoded(line) for line in lines if not signs or any(line.find(sign, 0, _SIGNED) > 0 for sign in signs)
+        values = chain.from_iterable(
+            (record := decoded(line), *_messages(record))
+            for line in lines
+            if not signs or any(line.find(sign, 0, _SIGNED) > 0 for sign in signs)
         )
     return (one for one in values if isinstance(one, dict))
 
 
-def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
-    for name in ("messages", "history", "trajectory"):
+def _messages(document: Any) -> list[dict[str, Any]]:
+    """Return the messages of a document, or of a record that holds a state of one, as VS Code's have it."""
+    if not isinstance(document, dict):
+        return []
+    for name in ("messages", "history", "trajectory", "steps", "requests", "v"):
         if isinstance(listed := document.get(name), list):
             return [one for one in listed if isinstance(one, dict)]
-    return []
+    return _messages(document.get("v"))
 
 
 def request_text(record: dict[str, Any]) -> str:
@@ -179,20 +192,19 @@ def request_text(record: dict[str, Any]) -> str:
     info = record.get("info")
     if isinstance(info, dict) and "role" in info:
         record = {**record, "role": info["role"]}
-    holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
-    holders += [inner for outer in holders[1:] if isinstance(inner := outer.get("item"), dict)]
-    for holder in holders:
+    holders = [record]
+    for holder in holders:  # Grows by what is inside.
+        holders += [inner for name in _INSIDE if isinstance(inner := holder.get(name), dict)]
         if isinstance(holder.get("role"), str):
             people = holder["role"] in _PEOPLE
         else:
-            people = people or any(_is_person(holder.get(name)) for name in ("type", "source"))
-            people = people or holder.get("say") == "task"
+            people = people or any(_is_person(holder.get(name)) for name in _SPEAKERS)
+            people = people or holder.get("say") == "task" or "requestId" in holder
             people = people or (holder.get("action") == "message" and "source" not in holder)
         if people:
-            for name in ("content", "message", "text", "parts", "displayText"):
-                text = _request_words(holder.get(name))
-                if text:
-                    return text
+            text = next(filter(None, (_request_words(holder.get(name)) for name in _WORDS)), "")
+            if text:
+                return text
     return ""
 
 
@@ -210,7 +222,7 @@ def _request_words(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return next((text for one in value if (text := _request_words(one, depth + 1))), "")
     if isinstance(value, dict) and value.get("type") in (None, "text", "input_text"):
-        return _request_words(value.get("text"), depth + 1)
+        return _request_words(value.get("text", value.get("data")), depth + 1)
     return ""
 
 

@@ -19,6 +19,7 @@ from core.agents.words import WordReader
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.glimpse import title_of
 from core.logs.session import read_session
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.oracle import lines_of
@@ -52,6 +53,16 @@ def test_a_small_log_is_known_and_read(agent: str, tmp_path: Path) -> None:
     assert {event.tool for event in events if isinstance(event, SessionStart)} == {agent}
     assert _figures(events) == figures
     assert any(isinstance(event, Turn) and event.said for event in events)
+
+
+@pytest.mark.parametrize("agent", [*LOGS, "atif", "devin"])
+def test_a_session_is_called_by_its_first_request(agent: str, tmp_path: Path) -> None:
+    """Also where requests are deep inside records."""
+    content = LOGS[agent][1] if agent in LOGS else DOCUMENTS[agent][1]
+    path = tmp_path / ("log.jsonl" if agent in LOGS else "log.json")
+    path.write_bytes(b"\n".join(encoded(line) for line in content))
+    (session,) = sessions([path], make_kit())
+    assert title_of(session) == "Fix it."
 
 
 @pytest.mark.parametrize("agent", DATABASES)
