@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.agents.normalizer import AgentKit, Sorted
 from core.agents.tables import Lists
-from core.agents.values import items, table, words
+from core.agents.values import SeenIds, items, table, words
 from core.engine.values import fingerprint
 from core.events import ADVICE_MARK, MAIN, Action, Advice, AgentEnd, Outcome, Purpose, ToolUse, Where
 
@@ -175,6 +175,7 @@ __all__ = ["Calls", "Result", "agent_report"]
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every call.
 # Part of an id that no other call has: the same call after its answer is a repetition.
 _UNIQUE = re.compile(r"(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}")
+_DONE = 512  # Answered calls remembered whole; of those before, only their ids.
 _HELD = 256  # Results that came before their calls, kept at once; the oldest is given up for another.
 
 
@@ -216,7 +217,10 @@ class Calls:
         self._framework = framework
         self._outcomes = Outcomes(kit.normalizer.outcomes)
         self._open: dict[str, _Call] = {}
-        self._done: dict[str, _Told | None] = {}
+        self._done: dict[str, _Told] = {}  # The newest answered calls.
+        self._older = SeenIds()  # The ids of the answered calls before.
+        self._older_until = 0.0  # When the last of those was answered.
+        self._settled = SeenIds()  # The ids of calls that another log contains, or that were given up.
         self._early: dict[str, _Early] = {}
         self._joined: list[str] = []
         self._again: dict[str, int] = {}
@@ -238,7 +242,7 @@ class Calls:
         """Open a call and return whether it is new."""
         kind = self._kit.normalizer.sort(self._framework, tool, arguments)
         call = _make(_Call, (tool, kind, at, agent, where))
-        if call_id in self._open or call_id in self._done:
+        if self.is_known(call_id):
             if not self._another(call_id, call):
                 return False
             self._again[call_id] = self._again.get(call_id, 1) + 1
@@ -252,10 +256,13 @@ class Calls:
         open_call = self._open.get(self._key(call_id))
         if open_call is not None:
             return open_call.kind.call != call.kind.call
-        answered = self._done.get(self._key(call_id))
-        if answered is None:
+        key = self._key(call_id)
+        answered = self._done.get(key)
+        if key in self._settled or (answered is None and key not in self._older):
             return False
-        return answered.call != call.kind.call or (call.at > answered.answered and not _UNIQUE.search(call_id))
+        if answered is not None and answered.call != call.kind.call:
+            return True
+        return call.at > (answered.answered if answered else self._older_until) and not _UNIQUE.search(call_id)
 
     def _key(self, call_id: str) -> str:
         """Return the key of the newest call with an id."""
@@ -273,11 +280,11 @@ class Calls:
     def settle(self, call_id: str) -> None:
         """Ignore a call that another log contains, and its result."""
         if call_id not in self._open:
-            self._done[call_id] = None
+            self._settled.add(call_id)
 
     def is_known(self, call_id: str) -> bool:
         """Whether a call of this id was ever taken in."""
-        return call_id in self._open or call_id in self._done
+        return call_id in self._open or call_id in self._done or call_id in self._older or call_id in self._settled
 
     def tool(self, call_id: str) -> str:
         """Return the tool of an open call; blank if there is none."""
@@ -303,12 +310,16 @@ class Calls:
         key = self._newest(call_id) if self._again else call_id
         call = self._open.pop(key, None)
         if call is None:
-            if call_id not in self._done and call_id not in self._early:
+            if call_id not in self._early and not self.is_known(call_id):
                 if len(self._early) >= _HELD:
                     self._give_up_call(next(iter(self._early)))
                 self._early[call_id] = _Early(at, result, where, agent, line)
             return None
         self._done[key] = _make(_Told, (call.kind.call, call.at, at))
+        if len(self._done) > _DONE:
+            oldest = next(iter(self._done))
+            self._older_until = max(self._older_until, self._done.pop(oldest).answered)
+            self._older.add(oldest)
         duration = result.duration
         if duration is None and at >= call.at:
             duration = at - call.at
@@ -325,7 +336,7 @@ class Calls:
 
     def _give_up_call(self, call_id: str) -> None:
         early = self._early.pop(call_id)
-        self._done[call_id] = None
+        self._settled.add(call_id)
         file = early.where.file if early.where else ""
         self._kit.diagnostics.note(file, early.line, "result without a call")
 
@@ -358,7 +369,8 @@ class Calls:
     def give_up(self) -> list[ToolUse]:
         """Return the calls without a result and close them."""
         left = self.unanswered()
-        self._done.update((call_id, None) for call_id in self._open)
+        for call_id in self._open:
+            self._settled.add(call_id)
         self._open.clear()
         return left
 

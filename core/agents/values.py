@@ -221,7 +221,7 @@ def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
     return value, type(value) is hint
 
 
-_LOOSE = 4096  # Ids that are kept by name until it is worth keeping their fingerprints.
+_LOOSE = 512  # Ids that are kept by name until it is worth keeping their fingerprints.
 
 
 class SeenIds:
@@ -231,21 +231,27 @@ class SeenIds:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._sorted = array("Q")
+        self._sorted: list[array[int]] = []  # Each at least twice as long as the next.
 
     def __contains__(self, name: str) -> bool:
         if name in self._names or not self._sorted:
             return name in self._names
         key = fingerprint(name)
-        place = bisect_left(self._sorted, key)
-        return place < len(self._sorted) and self._sorted[place] == key
+        for keys in self._sorted:
+            place = bisect_left(keys, key)
+            if place < len(keys) and keys[place] == key:
+                return True
+        return False
 
     def add(self, name: str) -> bool:
         """Add an id and return whether it is new."""
         if name in self:
             return False
         self._names.add(name)
-        if len(self._names) > _LOOSE + len(self._sorted) // 8:
-            self._sorted = array("Q", sorted((*self._sorted, *map(fingerprint, self._names))))
+        if len(self._names) >= _LOOSE:
+            keys = array("Q", sorted(map(fingerprint, self._names)))
+            while self._sorted and len(self._sorted[-1]) < 2 * len(keys):
+                keys = array("Q", sorted((*self._sorted.pop(), *keys)))
+            self._sorted.append(keys)
             self._names = set()
         return True

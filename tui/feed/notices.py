@@ -111,7 +111,7 @@ def end_with_terminal(fileno: int = 0, every: float = _EVERY, grace: float = _GR
     """End when the terminal does, and soon after SIGTERM or SIGHUP although nobody reads what is drawn.
 
     A parent such as make or nohup may keep the hangup from us. A terminal that does not read makes the screen wait
-    for ever in the middle of a write, where it notices no signal.
+    for ever in the middle of a write, where it notices no signal that another thread got: it is woken to look.
     """
     if not os.isatty(fileno):
         return
@@ -128,13 +128,16 @@ def end_with_terminal(fileno: int = 0, every: float = _EVERY, grace: float = _GR
             asked(number, frame)
 
     def look() -> None:
-        pause = threading.Event()
+        pause, main = threading.Event(), threading.main_thread().ident
         while os.isatty(fileno):
             pause.wait(every)
+            if main is not None and not select.select((), (fileno,), (), 0.0)[1]:
+                signal.pthread_kill(main, signal.SIGURG)
         os.kill(os.getpid(), signal.SIGHUP)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGHUP, end)
+    signal.signal(signal.SIGURG, lambda number, frame: None)
     threading.Thread(target=look, name="hangup", daemon=True).start()
 
 

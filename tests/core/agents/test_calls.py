@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from core.agents.calls import Calls, Result
@@ -174,3 +176,36 @@ def test_targets_are_relative_to_the_project(project: str, target: str, relative
     calls = Calls(new_kit(), "claude-code")
     calls.project = project
     assert calls.relative(target) == relative
+
+
+def _answer_many(calls: Calls, count: int, begin: float = 0.0) -> None:
+    """Answer calls whose ids a log may use again."""
+    for number in range(count):
+        at = begin + number
+        assert calls.begin(f"call_{number}", "Bash", {"command": f"make {number % 7}"}, at)
+        assert calls.end(f"call_{number}", at + 0.5, Result("x"), _HERE) is not None
+
+
+def test_answered_calls_take_little() -> None:
+    """A log may grow for days: of older calls only the ids are remembered."""
+    calls = Calls(new_kit(), "claude-code")
+    _answer_many(calls, 1_000)
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(1_000, 6_000):
+        assert calls.begin(f"call_{number}", "Bash", {"command": f"make {number % 7}"}, float(number))
+        assert calls.end(f"call_{number}", number + 0.5, Result("x"), _HERE) is not None
+    gc.collect()
+    assert len(gc.get_objects()) - before < 500
+    assert not calls.begin("call_3", "Bash", {"command": "make 3"}, 3.2), "a repetition"
+    assert calls.is_known("call_3") and calls.end("call_3", 3.5, Result("x"), _HERE) is None
+
+
+def test_an_id_is_used_again_after_many_calls() -> None:
+    """Whether its first call is still remembered or not, it is another one."""
+    calls = Calls(new_kit(), "claude-code")
+    _answer_many(calls, 3_000)
+    _answer_many(calls, 3_000, 10_000.0)
+    settled = Calls(new_kit(), "claude-code")
+    settled.settle("call_0")
+    assert not settled.begin("call_0", "Bash", {"command": "make"}, 5.0)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,27 @@ def test_it_ends_when_asked_although_it_is_stuck(number: int) -> None:
         assert program.wait(30.0) == 128 + number
     os.close(slave)
     assert b"\x1b[?1049l" in os.read(master, 1000), "the terminal is given back"
+    os.close(master)
+
+
+def test_it_ends_when_another_thread_gets_the_signal() -> None:
+    """The main thread, which alone can act on it, waits for a terminal that does not read."""
+    master, slave = pty.openpty()
+    os.set_blocking(slave, False)
+    while select.select((), (slave,), (), 0.2)[1]:
+        with suppress(BlockingIOError):
+            os.write(slave, b"x" * 1024)
+    ours = "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])"
+    wait = f"{ours}\nlock = threading.Lock(); lock.acquire(); print('waits', flush=True); lock.acquire()\n"
+    program = (_START + _GUARD).format(root=ROOT, before=_DEAF) + wait
+    with subprocess.Popen([sys.executable, "-c", program], stdin=slave, stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None and started.stdout.readline() + started.stdout.readline() == b"there\nwaits\n"
+        started.send_signal(signal.SIGTERM)
+        try:
+            assert started.wait(10.0) == 128 + signal.SIGTERM
+        finally:
+            started.kill()
+    os.close(slave)
     os.close(master)
 
 
