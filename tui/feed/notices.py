@@ -137,7 +137,7 @@ def end_with_terminal(fileno: int = 0, every: float = _EVERY, grace: float = _GR
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGHUP, end)
-    signal.signal(signal.SIGURG, lambda number, frame: None)
+    signal.signal(signal.SIGURG, lambda *_: None)
     threading.Thread(target=look, name="hangup", daemon=True).start()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.agents.normalizer import Sorted
 from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.fleet.member import Member
@@ -485,3 +487,24 @@ def test_an_answer_is_judged_once_nothing_follows_it(tmp_path: Path) -> None:
     assert settle(fleet)["asks"].facts.ending.ending == ""
     clock.now += 2.0
     assert settle(fleet)["asks"].facts.ending.ending == "question"
+
+
+def test_a_session_that_goes_on_for_days_takes_no_more_memory(tmp_path: Path) -> None:
+    """What is known of calls, answers and lines is bounded; how calls were sorted is shared by all sessions."""
+    log = lines(1)
+    path = tmp_path / ".claude" / "projects" / "p" / "00000000-0000-4000-8000-000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(itertools.islice(log, 20)))
+    fleet = roster(tmp_path)
+    settle(fleet)
+
+    def grown(count: int) -> int:
+        for _ in range(count // 50):
+            with path.open("ab") as file:
+                file.write(b"".join(itertools.islice(log, 50)))
+            fleet.notice([path])
+            settle(fleet)
+        gc.collect()
+        return sum(1 for one in gc.get_objects() if type(one) is not Sorted)
+
+    assert -grown(5_000) + grown(2_000) < 200
