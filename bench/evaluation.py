@@ -101,7 +101,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "  own base rate (`response.outlook.base_rate`)."
     yield "- On runs kept back, an earlier outlook reached .664 at 10, .680 at 20 and .751 at the end (.652, .668 and"
     yield "  .745 were reported on tasks left out), on the strong agent .662, .615 and .618; earlier loop limits fired"
-    yield "  in 7.0 % of good runs (4.2 % were reported on the runs they were chosen on). Of the weights and limits in"
+    yield "  in 7.0% of good runs (4.2% were reported on the runs they were chosen on). Of the weights and limits in"
     yield "  use nothing is known there: expect the figures of groups left out."
     yield "- How hard the task is says more than anything the agent does, and is not seen here."
     yield "- An alarm's precision means little without the base rate of the same models beside it."
@@ -182,7 +182,7 @@ def _variants() -> Iterator[str]:
     yield from _variant_table(_VARIANTS)
     yield ""
     yield "- In use: a stage has weights of its own beside those that all stages share, each with a ridge. The AUC"
-    yield "  rises by .021 (.009 to .035, 90 % of draws of tasks) at 15 and, of the strong agent, by .014 (.003 to"
+    yield "  rises by .021 (.009 to .035, 90% of draws of tasks) at 15 and, of the strong agent, by .014 (.003 to"
     yield "  .023) at 10; elsewhere the difference is within its noise."
     yield "- Characters written in an answer, calls included, help the strong agent alone (.033 at the end, .013 to"
     yield "  .055). Not adopted: agents differ in what they write and in how much of it their logs hold, so the"
@@ -233,7 +233,7 @@ def _loops(results: dict[str, Any]) -> Iterator[str]:
             rows += [(f"{name}: {limit} alone", detector), (f"{name}: {limit} only", f"{detector} only")]
         for title, key in rows:
             good, gain, recall = figures[key]
-            yield f"| {title} | {100 * good:.1f} % | {gain:+.3f} | {100 * recall:.1f} % |"
+            yield f"| {title} | {100 * good:.1f}% | {gain:+.3f} | {100 * recall:.1f}% |"
     yield ""
     yield "Without a detector, with the limits of the others chosen again (good runs alarmed, gain, recall):"
     yield ""
@@ -241,23 +241,23 @@ def _loops(results: dict[str, Any]) -> Iterator[str]:
     yield "|---|---|---|"
     for detector in GRID:
         rows_without = [results["dev"][f"{kind} left out, without"][detector] for kind in ("models", "repositories")]
-        cells = [f"{100 * good:.1f} %, {gain:+.3f}, {100 * recall:.1f} %" for good, gain, recall in rows_without]
+        cells = [f"{100 * good:.1f}%, {gain:+.3f}, {100 * recall:.1f}%" for good, gain, recall in rows_without]
         yield f"| {detector} | {' | '.join(cells)} |"
     yield ""
     yield "On the strong agent the limits in use are left-out figures, because they were chosen on the other models"
-    yield "alone: 9.0 % recall (6 of 67 runs) at 3.0 % of good runs. Chosen on the strong agent's other repositories"
+    yield "alone: 9.0% recall (6 of 67 runs) at 3.0% of good runs. Chosen on the strong agent's other repositories"
     yield "they do worse: 67 failed runs are too few to choose on. What a detector counts was decided with all runs"
-    yield "in view. The aim of 10 % at 3 % is not met. Limits chosen only on the"
-    yield "four development models that resolve at least three tenths (*stalled* at 12 of 20 calls) reach 10.4 % (7"
-    yield "runs) at 3.0 %, but fire in 5.1 % of the good runs of all models. Of 553 sets of limits that fire in at most"
-    yield "3.5 % of good runs, four reach 10 % at 3 %, and which four cannot be known without the strong agent."
+    yield "in view. The aim of 10% at 3% is not met. Limits chosen only on the"
+    yield "four development models that resolve at least three tenths (*stalled* at 12 of 20 calls) reach 10.4% (7"
+    yield "runs) at 3.0%, but fire in 5.1% of the good runs of all models. Of 553 sets of limits that fire in at most"
+    yield "3.5% of good runs, four reach 10% at 3%, and which four cannot be known without the strong agent."
     yield ""
-    yield "*rework* at 7 re-edits and 4 failures reaches it, too (7 runs, 10.4 % at 3.0 %): one run more than now,"
-    yield "picked by looking at the strong agent; by itself it fires in 3.0 % instead of 1.6 % of the good runs of"
+    yield "*rework* at 7 re-edits and 4 failures reaches it, too (7 runs, 10.4% at 3.0%): one run more than now,"
+    yield "picked by looking at the strong agent; by itself it fires in 3.0% instead of 1.6% of the good runs of"
     yield "the others."
     yield ""
     yield "*repeat* and *oscillation* hardly gain: the same call again with the same result happens mostly to models"
-    yield "that fail anyway. They stay because they are what people mean by a loop, and add alarms in 0.2 % of good"
+    yield "that fail anyway. They stay because they are what people mean by a loop, and add alarms in 0.2% of good"
     yield "runs and in none."
 
 

@@ -214,7 +214,7 @@ def methods() -> str:
                 trigger.frequency,
             )
         )
-    return table(("method", "mode", "hears", "in state", "sensitivity", "frequency"), rows)
+    return table(("method", "mode", "signals", "in state", "sensitivity", "frequency"), rows)
 
 
 def events() -> str:

@@ -12,20 +12,26 @@ AXES: tuple[Axis, ...] = get_args(Axis)  # The five axes of the emotion vector a
 Pattern = Literal["stagnation", "wandering", "exploration", "implementation", "trial_error", "delegation"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
+
+def spoken(name: str) -> str:
+    """Return the name of a pattern, state or trigger as a person would say it."""
+    return name.replace("trial_error", "trial and error").replace("sub_agent", "sub-agent").replace("_", " ")
+
+
 # Meaning of a change from the pattern of the medium window to that of the short one.
 CHANGES: dict[tuple[Pattern, Pattern], str] = {
-    ("exploration", "trial_error"): "Found something, but it is not working.",
-    ("wandering", "trial_error"): "Tries things without having found the cause.",
+    ("exploration", "trial_error"): "It found something, but it is not working.",
+    ("wandering", "trial_error"): "It tries things without knowing the cause.",
     ("implementation", "trial_error"): "What worked has begun to fail.",
-    ("trial_error", "implementation"): "The loop of failures is over.",
-    ("exploration", "implementation"): "Knows enough and acts.",
-    ("wandering", "implementation"): "Has found the place and acts.",
-    ("implementation", "exploration"): "Stops writing to look around.",
-    ("implementation", "wandering"): "Has lost the thread.",
-    ("trial_error", "exploration"): "Steps back from the failures to look around.",
-    ("trial_error", "wandering"): "Stopped trying and searches without direction.",
-    ("exploration", "wandering"): "Searches with less and less direction.",
-    ("wandering", "exploration"): "The search takes a direction.",
+    ("trial_error", "implementation"): "The run of failures is over.",
+    ("exploration", "implementation"): "It knows enough and acts.",
+    ("wandering", "implementation"): "It found the place and acts.",
+    ("implementation", "exploration"): "It stopped writing to look around.",
+    ("implementation", "wandering"): "It lost the thread.",
+    ("trial_error", "exploration"): "It steps back from the failures to look around.",
+    ("trial_error", "wandering"): "It stopped trying and searches without direction.",
+    ("exploration", "wandering"): "It searches with less and less direction.",
+    ("wandering", "exploration"): "Its search now has a direction.",
 }
 
 AgentState = Literal["idle", "delegating", "stuck", "deep_work", "exploring"]

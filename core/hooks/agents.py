@@ -326,7 +326,7 @@ CLAUDE_HOOKS = AgentHooks(
     claude_hook_file,
     read_claude_call,
     answer_claude,
-    answers="its own dialog stays open beside it, and the first answer wins; in auto mode it may not ask nooscope",
+    answers="its own dialog stays open too, and the first answer wins; in auto mode it may not ask nooscope",
 )
 
 
@@ -496,7 +496,7 @@ OPENCODE_HOOKS = AgentHooks(
     read_plugin_call,
     answer_plugin,
     limits="a sentence goes to the end of a tool's output; a call that needs you is denied at first",
-    answers="its own dialog stays open beside it, and the first answer wins",
+    answers="its own dialog stays open too, and the first answer wins",
 )
 
 

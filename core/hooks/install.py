@@ -250,7 +250,7 @@ class Installer:
             if file.own and left.content is not None:
                 raise HooksRefused(f"{file.path} already exists and is not from nooscope; move it away first")
             if project is not None and not file.path.resolve().is_relative_to(project.resolve()):
-                raise HooksRefused(f"{file.path} leads out of the project; nothing was changed")
+                raise HooksRefused(f"{file.path} points outside the project; nothing was changed")
             now = read_settings_file(file.path) or b""
             statusline = statusline or str(self._line(project)).encode() in now  # one installed before stays
             line_program = self._line(project) if statusline else None

@@ -634,7 +634,7 @@ class IntakeServer:
         at = self._place.socket
         answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
         if isinstance(answer, dict) and answer.get("why"):
-            raise StoreError(f"{at}: another nooscope keeps serving there: {answer['why']}")
+            raise StoreError(f"{at}: another nooscope is still serving there: {answer['why']}")
         await asyncio.to_thread(self.handler.guard.continue_numbers)
         handler = self.handler
         receivers = [
@@ -726,7 +726,7 @@ class IntakeServer:
         self._leaving = None
         self.handler.guard.hand_over()
         if stand_by:
-            self._say("another nooscope took the hooks over; this one stands by")
+            self._say("another nooscope took over the hooks; this one waits")
             self._standing_by = asyncio.create_task(self._stand_by())
 
     async def _stand_by(self) -> None:
@@ -735,7 +735,7 @@ class IntakeServer:
             if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
                 with contextlib.suppress(StoreError):
                     await self.start()
-                    self._say("the hooks are served from here again")
+                    self._say("this nooscope serves the hooks again")
                     return
 
     async def close(self) -> None:

@@ -47,7 +47,7 @@ class CarryOver(Extension):
 
     name = "carry-over"
     layer = 1
-    about = "Begins a session with what earlier ones taught, and leaves what it taught to later ones."
+    about = "Starts a session with what was learned in earlier ones, and saves what it learned for later ones."
 
     def __init__(
         self,
@@ -208,10 +208,8 @@ class CarryOver(Extension):
         self._personas.add_encounter(meeting)
         if not meeting.blend:
             return None
-        sentence = (
-            f"met persona {meeting.profile[:8]} (likeness {meeting.likeness:.2f}, blend {meeting.blend:g}, seed {seed})"
-        )
-        return persona, meeting.blend, sentence
+        measures = f"similarity {meeting.likeness:.2f}, blend {meeting.blend:g}, seed {seed}"
+        return persona, meeting.blend, f"met persona {meeting.profile[:8]} ({measures})"
 
     def settle(self, society: Society) -> None:
         """Leave what the session taught so far; may be called at every rest."""

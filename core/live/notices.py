@@ -197,7 +197,7 @@ class Notifier(Extension):
 
     name = "notices"
     layer = 0
-    about = "Tells the person what they must know: in the app, by bell, desktop, command, web address."
+    about = "Notifies you: in the app, by bell, desktop notification, command or web address."
     essential = True
 
     def __init__(

@@ -59,7 +59,7 @@ def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
         return FoundSession((named_session or matches)[0])
     newest = max(reversed(matches), key=_changed)
     name = safe(target.path.name)
-    notice = f"{name} holds {len(matches)} sessions, and this is the newest; {name}#SESSION opens another"
+    notice = f"{name} contains {len(matches)} sessions, and this is the newest; {name}#SESSION opens another"
     return FoundSession(newest, notice)
 
 

@@ -413,7 +413,7 @@ def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
     if facts.context >= limits.fleet.context:
         turns = "turn" if facts.turns_left == 1 else "turns"
         left = "" if facts.turns_left is None else f", about {facts.turns_left} {turns} left"
-        why = f"context {100 * facts.context:.0f} % of the way to compaction{left}"
+        why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
         return Status("working", 2, None, why)
     return None
 

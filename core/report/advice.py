@@ -124,9 +124,9 @@ class SilenceTrial(NamedTuple):
         low, high = _difference(self.said_again, self.said, self.withheld_again, self.withheld)
         verdict = "advice helps" if high < 0 else "advice hurts" if low > 0 else "no effect can be shown"
         return (
-            f"{counts}: the trouble came again after {100 * with_advice:.0f} % and {100 * silent:.0f} %: "
+            f"{counts}: the trouble came again after {100 * with_advice:.0f}% and {100 * silent:.0f}%: "
             f"{100 * (with_advice - silent):+.0f} points "
-            f"(95 % interval {100 * low:+.0f} to {100 * high:+.0f}): {verdict}."
+            f"(95% interval {100 * low:+.0f} to {100 * high:+.0f}): {verdict}."
         )
 
 

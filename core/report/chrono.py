@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 
-from core.engine.percept import AXES
+from core.engine.percept import AXES, spoken
 from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
@@ -216,7 +216,7 @@ def frame_lines(frame: Frame) -> list[str]:
     receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
         f"{one_line(frame.agent)} after {count(frame.events, 'event')}: {story.state.replace('_', ' ')} "
-        f"({receptor.behaviour.short.pattern}), regime {story.regime}, phase {story.phase}, "
+        f"({spoken(receptor.behaviour.short.pattern)}), regime {story.regime}, phase {story.phase}, "
         f"governor {story.governor}",
         ", ".join(
             f"{axis.axis} {fraction(axis.value)}/{fraction(axis.threshold)}{'!' if axis.firing else ''}"

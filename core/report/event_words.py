@@ -92,7 +92,7 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
     if isinstance(event, ToolUse):
         return _deed_words(event), event.targets[0] if event.targets else ""
     if isinstance(event, Advice):
-        return f"told the agent, {count(event.characters, 'character')}", ""
+        return f"message to the agent, {count(event.characters, 'character')}", ""
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):
@@ -147,7 +147,7 @@ def task_words(name: str) -> str:
 
 def dream_sentence(dream: Dream) -> str:
     """Describe a dream."""
-    why = "the agent's context was compacted" if dream.reason == "compaction" else "a lot had accumulated"
+    why = "the agent's context was compacted" if dream.reason == "compaction" else "sleep pressure was high"
     counted = (
         (dream.compressed, "episode", "summed up"),
         (dream.expired, "stale item", "dropped"),

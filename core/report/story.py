@@ -332,11 +332,15 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
     for use in uses:
         if use.action == "file_edit" and use.outcome in ("success", "empty", "pending"):
             edited.update(use.targets[:1])
-    commands = sum(use.action == "shell_exec" for use in uses)
-    looks = sum(use.action in ("file_read", "search") for use in uses)
-    edits = sum(edited.values())
-    parts = ", ".join((count(edits, "edit"), count(commands, "command"), count(looks, "look")))
-    yield f"{count(len(uses), 'call')}: {parts}"
+    actions = Counter(use.action for use in uses)
+    numbers = {
+        "edit": edited.total(),
+        "command": actions["shell_exec"],
+        "read": actions["file_read"],
+        "search": actions["search"],
+    }
+    parts = ", ".join(count(number, noun) for noun, number in numbers.items() if number)
+    yield f"{count(len(uses), 'call')}{': ' if parts else ''}{parts}"
     if edited:
         files = [f"{plain(path, 60)}{f' ({n} times)' if n > 1 else ''}" for path, n in edited.most_common(_FILES)]
         more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""

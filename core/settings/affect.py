@@ -187,8 +187,8 @@ class StabilitySettings(Group):
     """Fields that swing are slowed."""
 
     band: Annotated[float, Spec("Distance from rest that counts as raised or lowered.", 0, 0.2, 0.01)] = 0.03
-    threshold: Annotated[float, Spec("Recent swings a field may make unslowed.", 0, 20, 0.5)] = 2.0
-    damping: Annotated[float, Spec("How much slower each further swing makes it.", 0, 2, 0.05)] = 0.5
+    threshold: Annotated[float, Spec("Recent swings of a field before it is slowed.", 0, 20, 0.5)] = 2.0
+    damping: Annotated[float, Spec("How much each further swing slows it.", 0, 2, 0.05)] = 0.5
     window: Annotated[float, Spec("Time constant with which swings are forgotten.", 10, 14400, 10, "s")] = 600.0
 
 
@@ -217,7 +217,9 @@ class ContagionSettings(Group):
     suppression: Annotated[float, Spec("Share of contagion left during a spiral.", 0, 1, 0.05)] = 0.2
     paths: Annotated[int, Spec("Files whose last visitor is remembered.", 16, 65536, 16)] = 512
     sessions: Annotated[bool, Spec("Receive affect from other sessions at work in the same folder.")] = True
-    recent: Annotated[float, Spec("Age of a report at which a session is no neighbour.", 10, 86400, 60, "s")] = 1800.0
+    recent: Annotated[
+        float, Spec("Age of a report from which a session no longer counts as a neighbour.", 10, 86400, 60, "s")
+    ] = 1800.0
 
 
 class InheritanceSettings(Group):
@@ -232,7 +234,7 @@ class InheritanceSettings(Group):
 class NoiseSettings(Group):
     """Bounded, seeded variation of raw updates."""
 
-    amplitude: Annotated[float, Spec("Largest noise on an update; 0 for none.", 0, 0.05, 0.005, project=lower(0))] = 0.0
+    amplitude: Annotated[float, Spec("Maximum noise on an update; 0 for none.", 0, 0.05, 0.005, project=lower(0))] = 0.0
 
 
 class LineageSettings(Group):

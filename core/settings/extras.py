@@ -33,7 +33,9 @@ class CacheSettings(Group):
 class BranchSettings(Group):
     """What-if runs."""
 
-    near: Annotated[float, Spec("A firing this near is moved, not lost.", 0, 3600, 5, "s", project=PROJECT)] = 60.0
+    near: Annotated[float, Spec("A firing this close counts as moved, not lost.", 0, 3600, 5, "s", project=PROJECT)] = (
+        60.0
+    )
     most: Annotated[int, Spec("Maximum number of events of one branch.", 1000, 100_000_000, 1000)] = 1_000_000
 
 
@@ -53,7 +55,7 @@ class NavigationSettings(Group):
         Literal["none", "structural", "narrative"],
         Spec("Summary of the skipped stretch on a return: nothing, counts, or a story."),
     ] = "structural"
-    tokens: Annotated[int, Spec("Maximum number of tokens of such a story.", 20, 2000, 20)] = 120
+    tokens: Annotated[int, Spec("Maximum number of tokens of this story.", 20, 2000, 20)] = 120
     kept: Annotated[int, Spec("Moves kept; the oldest are dropped first.", 16, 100_000, 16)] = 256
 
 
@@ -82,10 +84,10 @@ ProviderWords = Annotated[
 class DemandSettings(Group):
     """How demanding each request is; the gate chooses no, a small or a large model by it."""
 
-    why: Annotated[float, Spec("Demand of an answer to `why is it stuck`.", 0, 2, 0.05)] = 0.7
-    recap: Annotated[float, Spec("Demand of a recap in prose.", 0, 2, 0.05)] = 0.5
-    episode: Annotated[float, Spec("Demand of names for episodes.", 0, 2, 0.05)] = 0.4
-    dream: Annotated[float, Spec("Demand of the summary of a dream.", 0, 2, 0.05)] = 0.4
+    why: Annotated[float, Spec("How strong a model an answer to `why is it stuck` asks for.", 0, 2, 0.05)] = 0.7
+    recap: Annotated[float, Spec("How strong a model a recap in prose asks for.", 0, 2, 0.05)] = 0.5
+    episode: Annotated[float, Spec("How strong a model naming episodes asks for.", 0, 2, 0.05)] = 0.4
+    dream: Annotated[float, Spec("How strong a model the summary of a dream asks for.", 0, 2, 0.05)] = 0.4
 
 
 class NarratorSettings(Group):

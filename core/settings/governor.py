@@ -30,26 +30,26 @@ def _weight(sentence: str) -> Spec:
 class WeightSettings(Group):
     """How much each pressure grants to, or takes from, each budget."""
 
-    confidence_effort: Annotated[float, _weight("How much confidence grants effort.")] = 0.6
-    confidence_risk: Annotated[float, _weight("How much confidence grants risk.")] = 0.3
-    confidence_exploration: Annotated[float, _weight("How much confidence grants exploration.")] = 0.2
-    confidence_persistence: Annotated[float, _weight("How much confidence grants persistence.")] = 0.5
-    curiosity_effort: Annotated[float, _weight("How much curiosity grants effort.")] = 0.2
-    curiosity_risk: Annotated[float, _weight("How much curiosity grants risk.")] = 0.1
-    curiosity_exploration: Annotated[float, _weight("How much curiosity grants exploration.")] = 0.7
-    curiosity_persistence: Annotated[float, _weight("How much curiosity grants persistence.")] = 0.1
-    arousal_effort: Annotated[float, _weight("How much arousal grants effort.")] = 0.3
-    arousal_risk: Annotated[float, _weight("How much arousal grants risk.")] = 0.2
-    arousal_exploration: Annotated[float, _weight("How much arousal grants exploration.")] = 0.1
-    arousal_persistence: Annotated[float, _weight("How much arousal grants persistence.")] = 0.2
-    risk_effort: Annotated[float, _weight("How much risk pressure grants effort.")] = 0.1
-    risk_risk: Annotated[float, _weight("How much risk pressure grants risk.")] = 0.5
-    risk_exploration: Annotated[float, _weight("How much risk pressure grants exploration.")] = 0.3
-    risk_persistence: Annotated[float, _weight("How much risk pressure grants persistence.")] = 0.1
-    frustration_effort: Annotated[float, _weight("How much frustration takes from effort.")] = 0.7
-    frustration_risk: Annotated[float, _weight("How much frustration takes from risk.")] = 0.9
-    frustration_exploration: Annotated[float, _weight("How much frustration takes from exploration.")] = 0.9
-    frustration_persistence: Annotated[float, _weight("How much frustration takes from persistence.")] = 0.8
+    confidence_effort: Annotated[float, _weight("How strongly confidence raises effort.")] = 0.6
+    confidence_risk: Annotated[float, _weight("How strongly confidence raises risk.")] = 0.3
+    confidence_exploration: Annotated[float, _weight("How strongly confidence raises exploration.")] = 0.2
+    confidence_persistence: Annotated[float, _weight("How strongly confidence raises persistence.")] = 0.5
+    curiosity_effort: Annotated[float, _weight("How strongly curiosity raises effort.")] = 0.2
+    curiosity_risk: Annotated[float, _weight("How strongly curiosity raises risk.")] = 0.1
+    curiosity_exploration: Annotated[float, _weight("How strongly curiosity raises exploration.")] = 0.7
+    curiosity_persistence: Annotated[float, _weight("How strongly curiosity raises persistence.")] = 0.1
+    arousal_effort: Annotated[float, _weight("How strongly arousal raises effort.")] = 0.3
+    arousal_risk: Annotated[float, _weight("How strongly arousal raises risk.")] = 0.2
+    arousal_exploration: Annotated[float, _weight("How strongly arousal raises exploration.")] = 0.1
+    arousal_persistence: Annotated[float, _weight("How strongly arousal raises persistence.")] = 0.2
+    risk_effort: Annotated[float, _weight("How strongly risk pressure raises effort.")] = 0.1
+    risk_risk: Annotated[float, _weight("How strongly risk pressure raises risk.")] = 0.5
+    risk_exploration: Annotated[float, _weight("How strongly risk pressure raises exploration.")] = 0.3
+    risk_persistence: Annotated[float, _weight("How strongly risk pressure raises persistence.")] = 0.1
+    frustration_effort: Annotated[float, _weight("How strongly frustration lowers effort.")] = 0.7
+    frustration_risk: Annotated[float, _weight("How strongly frustration lowers risk.")] = 0.9
+    frustration_exploration: Annotated[float, _weight("How strongly frustration lowers exploration.")] = 0.9
+    frustration_persistence: Annotated[float, _weight("How strongly frustration lowers persistence.")] = 0.8
 
 
 class ProfileSettings(Group):
@@ -73,7 +73,7 @@ class ProfileSettings(Group):
     max_exploration: Annotated[float, Spec("Exploration limit; above 1 none.", 0.1, 2, 0.01, project=lower(0.6))] = 0.99
     max_steps: Annotated[int, Spec("Steps that end an episode.", 5, 100_000, 10, "steps", project=lower(100))] = 1000
     stagnation_floor: Annotated[float, Spec("Effort at or below which stagnation halts.", 0, 1, 0.01)] = 0.2
-    stagnation_effort_scale: Annotated[float, Spec("Factor on granted effort during stagnation.", 0, 1, 0.05)] = 0.5
+    stagnation_effort_scale: Annotated[float, Spec("Factor on gains of effort during stagnation.", 0, 1, 0.05)] = 0.5
     stagnation_persistence_scale: Annotated[float, Spec("Factor on persistence in stagnation.", 0, 1, 0.05)] = 0.5
     effort_dip: Annotated[float, Spec("Effort below which recovering begins.", 0, 1, 0.01)] = 0.3
     persistence_dip: Annotated[float, Spec("Persistence below which recovering begins.", 0, 1, 0.01)] = 0.3
@@ -96,11 +96,13 @@ class InputSettings(Group):
     rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
     repeated: Annotated[float, Spec("Reward of a call repeated with the same result.", -1, 0, 0.05)] = -0.2
     destructive: Annotated[float, Spec("Danger of a command that destroys something.", 0, 1, 0.05)] = 1.0
-    privileged: Annotated[float, Spec("Danger of a command with more rights or that ends processes.", 0, 1, 0.05)] = 0.5
+    privileged: Annotated[
+        float, Spec("Danger of a command with elevated rights or that ends processes.", 0, 1, 0.05)
+    ] = 0.5
     outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
     loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = 16
-    loop_limit: Annotated[int, Spec("Repeats that make full urgency.", 1, 50, 1, "calls")] = 4
-    streak_limit: Annotated[int, Spec("Failures in a row that make full difficulty.", 1, 50, 1, "calls")] = 4
+    loop_limit: Annotated[int, Spec("Repeats that count as full urgency.", 1, 50, 1, "calls")] = 4
+    streak_limit: Annotated[int, Spec("Failures in a row that count as full difficulty.", 1, 50, 1, "calls")] = 4
     failure_rate: Annotated[float, Spec("Difficulty of a window in which every command failed.", 0, 1, 0.05)] = 0.5
     cadence: Annotated[float, Spec("Urgency of prompts that follow each other immediately.", 0, 1, 0.05)] = 0.3
     cadence_time: Annotated[float, Spec("Time between prompts that halves the urgency.", 1, 3600, 1, "s")] = 60.0

@@ -64,7 +64,7 @@ class StimulusSettings(Group):
     burn_smoothing: Annotated[float, Spec("How fast the usual token use of a turn adapts.", 0.01, 1, 0.01)] = 0.1
     burn_warmup: Annotated[int, Spec("Turns before a spike can be detected.", 1, 100, 1)] = 5
     context_near: Annotated[
-        float, Spec("Share of the way that is near to compaction.", 0.3, 1, 0.01, project=lower(0.5))
+        float, Spec("Share of the way to compaction that counts as near.", 0.3, 1, 0.01, project=lower(0.5))
     ] = 0.85
     urgency: UrgencySettings = UrgencySettings()
 
@@ -103,7 +103,7 @@ class SleepSettings(Group):
     """How the need to consolidate grows."""
 
     threshold: Annotated[float, Spec("Accumulated load at which consolidation is needed.", 1, 500, 1)] = 30.0
-    complexity: Annotated[float, Spec("Share of the load that follows the context's fill.", 0, 1, 0.05)] = 0.6
+    complexity: Annotated[float, Spec("Share of the load that depends on how full the context is.", 0, 1, 0.05)] = 0.6
     least_ticks: Annotated[int, Spec("Minimum number of ticks between two consolidations.", 0, 100, 1, "ticks")] = 5
     intensive: Annotated[float, Spec("Factor on the threshold while dreams are intensive.", 0.1, 1, 0.05)] = 0.7
 
@@ -125,7 +125,7 @@ class RuleSettings(Group):
     on: Annotated[bool, Spec("Whether this rule is on.")] = True
     threshold: Annotated[float, Spec("How far the signal must move from its average.", 0.01, 1, 0.01)] = 0.15
     persistence: Annotated[int, Spec("Ticks in a row it must stay there.", 1, 200, 1, "ticks")] = 10
-    delta: Annotated[float, Spec("Largest correction.", 0, 1, 0.01)] = 0.1
+    delta: Annotated[float, Spec("Maximum correction.", 0, 1, 0.01)] = 0.1
 
 
 class AccuracyRuleSettings(RuleSettings):
@@ -133,7 +133,7 @@ class AccuracyRuleSettings(RuleSettings):
 
     threshold: Annotated[float, Spec("How far accuracy must move from its average.", 0.01, 1, 0.01)] = 0.10
     persistence: Annotated[int, Spec("Ticks in a row it must stay there.", 1, 200, 1, "ticks")] = 15
-    delta: Annotated[float, Spec("Largest correction.", 0, 1, 0.01)] = 0.2
+    delta: Annotated[float, Spec("Maximum correction.", 0, 1, 0.01)] = 0.2
 
 
 class PleasureRuleSettings(Group):

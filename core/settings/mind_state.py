@@ -85,9 +85,9 @@ class FabricSettings(Group):
 class EpisodeSettings(Group):
     """Stretches of work, and how alike two of them are."""
 
-    regime_weight: Annotated[float, Spec("Weight of the same regime in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.4
-    affect_weight: Annotated[float, Spec("Weight of the same mood in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.3
-    task_weight: Annotated[float, Spec("Weight of the same task in likeness.", 0, 1, 0.05, project=PROJECT)] = 0.3
+    regime_weight: Annotated[float, Spec("Weight of the same regime in similarity.", 0, 1, 0.05, project=PROJECT)] = 0.4
+    affect_weight: Annotated[float, Spec("Weight of the same mood in similarity.", 0, 1, 0.05, project=PROJECT)] = 0.3
+    task_weight: Annotated[float, Spec("Weight of the same task in similarity.", 0, 1, 0.05, project=PROJECT)] = 0.3
     recency_ticks: Annotated[int, Spec("Age at which an episode counts half.", 100, 1_000_000, 100, "ticks")] = 10_000
     top_k: Annotated[int, Spec("How many past episodes a recall returns.", 1, 50, 1, project=PROJECT)] = 5
     token_budget: Annotated[int, Spec("Maximum tokens recalled.", 10, 10_000, 10, "tokens", project=PROJECT)] = 200
@@ -152,8 +152,10 @@ class TierSettings(Group):
             project=lower(100_000),
         ),
     ] = 10_000_000
-    no_large_from: Annotated[float, Spec("Share of the daily budget that ends large models.", 0.1, 1, 0.05)] = 0.7
-    no_model_from: Annotated[float, Spec("Share of the daily budget from which no model is due.", 0.1, 1, 0.05)] = 0.9
+    no_large_from: Annotated[
+        float, Spec("Share of the daily budget after which large models are not used.", 0.1, 1, 0.05)
+    ] = 0.7
+    no_model_from: Annotated[float, Spec("Share of the daily budget after which no model is used.", 0.1, 1, 0.05)] = 0.9
     gate_base: Annotated[float, Spec("The gate's threshold before adjustments.", 0.01, 1, 0.01)] = 0.3
     gate_confidence: Annotated[float, Spec("How much confidence raises the gate.", 0, 2, 0.05)] = 0.5
     confidence_pace: Annotated[
@@ -163,7 +165,7 @@ class TierSettings(Group):
     gate_arousal: Annotated[float, Spec("How much arousal of either sign lowers the gate.", 0, 1, 0.05)] = 0.2
     gate_low: Annotated[float, Spec("The gate's threshold is never below this.", 0, 1, 0.01)] = 0.05
     gate_high: Annotated[float, Spec("The gate's threshold is never above this.", 0, 1, 0.01)] = 0.8
-    gate_large: Annotated[float, Spec("Times the threshold from which a large model is due.", 1, 10, 0.1)] = 2.0
+    gate_large: Annotated[float, Spec("Multiple of the threshold at which a large model is used.", 1, 10, 0.1)] = 2.0
 
 
 class MetricsSettings(Group):

@@ -23,7 +23,9 @@ class FailingSettings(Group):
     """Calls that fail with no good edit or check in between."""
 
     enabled: Annotated[bool, Spec("Detect calls that keep failing.", project=ON)] = True
-    times: Annotated[int, Spec("Failures without a good edit or check for a loop.", 2, 100, 1, project=lower(3))] = 12
+    times: Annotated[
+        int, Spec("Failures without a successful edit or check that make a loop.", 2, 100, 1, project=lower(3))
+    ] = 12
     linger: Annotated[int, Spec("Calls without a failure after which the loop is over.", 1, 100, 1)] = 10
 
 
@@ -212,11 +214,13 @@ class ActionSettings(Group):
     """How far the actions look and how much text they write."""
 
     recalled: Annotated[int, Spec("Past episodes a search names.", 1, 20, 1, project=PROJECT)] = 3
-    alike: Annotated[int, Spec("Past episodes a look ahead compares.", 1, 50, 1, project=PROJECT)] = 5
+    alike: Annotated[int, Spec("Past episodes that a prediction compares.", 1, 50, 1, project=PROJECT)] = 5
     paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
-    ahead: Annotated[int, Spec("Episodes ahead that a look ahead follows.", 1, 10, 1)] = 2
-    pruned: Annotated[float, Spec("Share of all futures below which a look ahead drops one.", 0, 0.9, 0.05)] = 0.15
-    likeness: Annotated[float, Spec("Likeness at which a persona predicts this agent's behaviour.", 0, 1, 0.05)] = 0.8
+    ahead: Annotated[int, Spec("Episodes that a prediction looks ahead.", 1, 10, 1)] = 2
+    pruned: Annotated[float, Spec("Share of all futures below which one is dropped.", 0, 0.9, 0.05)] = 0.15
+    likeness: Annotated[float, Spec("Similarity from which a persona predicts this agent's behaviour.", 0, 1, 0.05)] = (
+        0.8
+    )
     visits: Annotated[int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)] = 3
     left_after: Annotated[
         float,
@@ -269,10 +273,10 @@ class PersonaSettings(Group):
     chance: Annotated[float, Spec("Chance that a persona in the folder is met.", 0, 1, 0.05)] = 0.3
     snapshots: Annotated[int, Spec("Minimum number of snapshots of a session for a persona.", 2, 100, 1)] = 2
     confidence: Annotated[float, Spec("Minimum mean confidence for a persona.", 0, 1, 0.05)] = 0.4
-    near: Annotated[float, Spec("Likeness above which a persona is kin.", 0, 1, 0.05)] = 0.8
-    far: Annotated[float, Spec("Likeness below which a persona is a stranger.", 0, 1, 0.05)] = 0.5
-    kin: Annotated[float, Spec("How much of a kin's persona is taken over.", 0, 1, 0.05)] = 0.5
-    cousin: Annotated[float, Spec("How much of a less alike persona is taken over.", 0, 1, 0.05)] = 0.2
+    near: Annotated[float, Spec("Similarity above which a persona counts as close.", 0, 1, 0.05)] = 0.8
+    far: Annotated[float, Spec("Similarity below which a persona counts as a stranger.", 0, 1, 0.05)] = 0.5
+    kin: Annotated[float, Spec("How much of a close persona is adopted.", 0, 1, 0.05)] = 0.5
+    cousin: Annotated[float, Spec("How much of a less similar persona is adopted.", 0, 1, 0.05)] = 0.2
 
 
 class NoticeSettings(Group):
@@ -327,8 +331,8 @@ class OutlookSettings(Group):
 
     base_rate: Annotated[float, Spec("Share of this agent's runs that fail; 0 if unknown.", 0, 0.99, 0.01)] = 0.0
     own_shift: Annotated[float, Spec("Mean shift of this agent's own runs, which is its usual.", -5, 5, 0.05)] = 0.0
-    usual: Annotated[float, Spec("A shift of fewer log-odds either way is as usual.", 0, 3, 0.05)] = 0.4
-    telling: Annotated[float, Spec("A count that adds fewer log-odds is not named.", 0, 1, 0.01)] = 0.05
+    usual: Annotated[float, Spec("A smaller shift in log-odds, either way, counts as usual.", 0, 3, 0.05)] = 0.4
+    telling: Annotated[float, Spec("A count that adds fewer log-odds is not listed.", 0, 1, 0.01)] = 0.05
     weights: Annotated[dict[str, dict[str, Weight]], Spec("What your labels add to the shipped weights.")] = {}
 
 

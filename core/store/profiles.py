@@ -220,9 +220,9 @@ class ProfileFiles(NamedTuple):
         return path
 
     def _refuse_outside(self, path: Path) -> None:
-        """Refuse a path that a link leads out of the project."""
+        """Refuse a path that a link points outside the project."""
         if not path.resolve().is_relative_to(self.project.resolve()):
-            raise StoreError(f"{path} leads out of the project; nothing was written")
+            raise StoreError(f"{path} points outside the project; nothing was written")
 
     def _write(self, files: Mapping[Path, str]) -> None:
         try:

@@ -109,7 +109,7 @@ def _log_marks(event: Event) -> _Found:
     if isinstance(event, Compaction):
         return [("compaction", event.trigger or "compaction", float(event.tokens_before))]
     if isinstance(event, Advice):
-        return [("advice", "told the agent", float(event.characters))]
+        return [("advice", "message to the agent", float(event.characters))]
     if isinstance(event, AgentStart | AgentEnd):
         return [("agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0)]
     return []

@@ -25,8 +25,8 @@ from core.timeline.run import CODES, NAMES, Track
 from core.timeline.timeline import Timeline
 
 Column = NDArray[np.float32]
-BY_FLOW = "silenced by flow"
-BY_COOLDOWN = "silenced by cooldown"
+BY_FLOW = "muted by flow"
+BY_COOLDOWN = "muted by cooldown"
 
 _SAME = 1e-6
 _FLOW = 1 << SIGNALS.index("flow_active")
@@ -114,8 +114,7 @@ def why_unchanged(
         if mine:
             rises = "1 crossing" if len(mine) == 1 else f"{len(mine)} crossings"
             sentences.append(
-                f"nothing changed, because flow silenced {rises} of {axis}: "
-                "nothing else fires while the agent is in flow"
+                f"nothing changed, because flow muted {rises} of {axis}: nothing else fires while the agent is in flow"
             )
             continue
         columns = tracks[agent].columns

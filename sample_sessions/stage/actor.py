@@ -45,7 +45,8 @@ class Actor:
 
     def narrate(self, text: str, *shows: str) -> None:
         """Say what is to be noticed from here on, and what the engine must have shown since the last line."""
-        self.stage.remarks.append(Remark(round(self.at - self.stage.start, 1), self.name, text, shows))
+        tenths = int(10 * (self.at - self.stage.start))  # Rounded up, the last line would come after the last event.
+        self.stage.remarks.append(Remark(tenths / 10, self.name, text, shows))
 
     # What the person does.
 

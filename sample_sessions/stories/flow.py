@@ -34,7 +34,7 @@ def _tell(agent: Actor) -> None:
     )
     agent.narrate("A person asks for a new feature. The agent runs the tests and looks around, not for long.")
     agent.run("git status --short", "?? notes.txt")
-    agent.test(31, thought="First, is all well as it stands?")
+    agent.test(31, thought="First, does everything pass as it is?")
     explore(agent, (MODELS[0], TABLES[1]), ("def forecast",))
     agent.plan("Model of a calendar day", "Table for a month", "Command line option", "Tests")
     agent.write(TABLES[3], thought="I know enough. First the day itself.")
@@ -67,7 +67,7 @@ STORY = Story(
     name="flow",
     title="In the flow",
     sentence="A feature is built in one go: a short look around, then edits and passing tests.",
-    notice="Flow opens gate A, and every other signal keeps silent.",
+    notice="Flow opens gate A, and every other signal stays silent.",
     program=CODEX,
     world=_world,
     start=moment("2026-02-10T09:12:04"),

@@ -43,7 +43,7 @@ def _tell(agent: Actor) -> None:
     agent.test(68)
     agent.run("git log --oneline -5", "4be1c20 Seal pages before a flush\n91d0f7a Walk ranges without a copy")
     explore(agent, STORE[:5], ("fn split", "JournalRecord"))
-    agent.narrate("Every file that is read stays in the context. The gauge runs up to the point of compaction.")
+    agent.narrate("Every file that is read stays in the context. The gauge is full when compaction is due.")
     agent.edit(TESTS, thought="A test for what is wanted.")
     explore(agent, (*STORE[5:], *TREE), ("fn flush", "checksum"))
     implement(agent, (STORE[2], STORE[3], TESTS), 5, passed=69)

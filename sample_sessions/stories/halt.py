@@ -50,12 +50,12 @@ def _round(agent: Actor, turn: int) -> None:
 
 def _tell(agent: Actor) -> None:
     agent.ask("Upgrade reedwarden to 2.4 in saltmarsh and make the survey maps draw again.")
-    agent.narrate("The sandbox is read-only and its package mirror is down. The agent does not know either.")
+    agent.narrate("The sandbox is read-only and its package mirror is down. The agent knows neither.")
     agent.read("saltmarsh/maps.py")
     for turn in range(4):
         _round(agent, turn)
     agent.narrate(
-        "Every install fails, every edit is turned down by the disk: trial and error, and stuck.",
+        "Every install fails, every edit is rejected by the disk: trial and error, and stuck.",
         "pattern trial_error",
         "state stuck",
         "governor RECOVERING",

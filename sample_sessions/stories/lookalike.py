@@ -25,7 +25,7 @@ def _world() -> World:
 
 def _tell(agent: Actor) -> None:
     agent.ask("Give every component a folder of its own, its test beside it, and fix the imports. Then watch CI.")
-    agent.narrate("A tidy-up: dozens of nearly equal commands are about to come. Is that a loop?")
+    agent.narrate("A tidy-up: dozens of nearly identical commands are about to come. Is that a loop?")
     passed = 88
     agent.test(passed)
     agent.read("scripts/move.mjs", thought="There is a script for moving files; good.")

@@ -25,7 +25,7 @@ def _tell(agent: Actor) -> None:
     passed = implement(agent, PAGES, 3, passed=passed)
     agent.refuse("publish --all")
     agent.refuse("publish docs/install.md")
-    agent.narrate("Two calls are refused. That was the person's doing, so no failure is felt.")
+    agent.narrate("Two calls are refused. The person did that, so they do not count as failures.")
     agent.answer("I am ready to publish; I wait for your word.")
     agent.silence(2700.0)
     agent.ask("Sorry, that was a long lunch. Go on with the recipes, then publish.")

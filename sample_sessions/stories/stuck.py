@@ -31,10 +31,10 @@ def _world() -> World:
 
 def _tell(agent: Actor) -> None:
     agent.ask(
-        "Entries published around midnight show up under the wrong day. The test for it is red since the "
+        "Entries published around midnight show up under the wrong day. The test for it has been red since the "
         "weekend; please find out why and fix it."
     )
-    agent.narrate("A bug report. The agent sees the test fail, reads one file, and thinks it knows the cause.")
+    agent.narrate("A bug report. The agent sees the test fail, reads one file, and thinks that it knows the cause.")
     agent.test(57, DAY, thought="Let me see it fail first.")
     agent.read(DATES)
     agent.edit(DATES, LOCAL, UTC, thought="Local time where it should be UTC.")
@@ -43,7 +43,7 @@ def _tell(agent: Actor) -> None:
     agent.edit(DATES)
     agent.test(56, HOUR, DAY)
     agent.narrate(
-        "Edit, run, fail, edit, run, fail: trial and error. Frustration has left what is normal, and fires.",
+        "Edit, run, fail, edit, run, fail: trial and error. Frustration rises above normal and fires.",
         "pattern trial_error",
         "state stuck",
         "signal frustration_spike",

@@ -71,7 +71,7 @@ def _tell(agent: Actor) -> None:
     implement(agent, REAL, 9, passed=12)
     agent.commit("Let leases expire after ten minutes")
     agent.answer("Leases now expire after ten minutes; the clock is handed in, so the test does not wait.")
-    agent.narrate("Edits again. Wandering turned into implementation, and seeking sinks.", "pattern implementation")
+    agent.narrate("Edits again. Wandering turned into implementation, and seeking falls.", "pattern implementation")
 
 
 STORY = Story(

@@ -111,6 +111,7 @@ def test_the_narrator_speaks_in_time(name: str) -> None:
     assert all(0 < len(line.text) <= 100 for line in told.narration)
     assert {line.agent for line in told.narration} <= {event.agent for event in seen(name).events}
     assert told.line(-1.0) == told.narration[0]
+    assert told.line(seen(name).events[-1].at - seen(name).events[0].at) == told.narration[-1]
     assert told.line(times[1]) == told.narration[1]
     assert told.line(times[1] - 0.1) == told.narration[0]
     assert told.line(1e9) == told.narration[-1]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from textual.message import Message
 
+from core.engine.percept import spoken
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy, hottest_branch
@@ -461,5 +462,5 @@ def _what_stands(timeline: Timeline, place: int) -> str:
     frame = timeline.at(place)
     receptor = frame.receptor
     centre = hottest_branch(receptor.heatmap)
-    words = f"{frame.story.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
+    words = spoken(f"{frame.story.state}, {receptor.behaviour.short.pattern}")
     return f"{words}, in {centre.path}" if centre is not None else words

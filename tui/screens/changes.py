@@ -56,7 +56,7 @@ class ChangedFiles(CursorList):
             (name, "plain"),
             (f" {what:>7} ", "quiet"),
             (f"{figures[0]:>6} ", "confidence"),
-            (f"{figures[1]:>6}", "frustration"),
+            (f"{figures[1]:>6}", "frustration" if one.removed else "quiet"),
         ]
 
     def moved(self) -> None:

@@ -50,7 +50,7 @@ class FleetScreen(LeftOnce[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("view", "next_view", "view", "List by project, need, cost … or with readings", show=True),
         *(
-            bind(f"part.{number}", f"status({number})", title, f"List {title}", show=number == 2)
+            bind(f"part.{number}", f"status({number})", title, f"List sessions: {title}", show=number == 2)
             for number, title in enumerate(STATUS_FILTERS, 1)
         ),
         bind("search", "filter", "filter", "Filter the list", show=True),

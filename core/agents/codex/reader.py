@@ -195,7 +195,7 @@ class Codex(TranscriptReader):
             self._open(meta if kind is None else Meta(self.session), synthetic=True)
         if not isinstance(kind, str):
             if kind is not None:
-                self.note("type is not a text")
+                self.note("type is not text")
             return
         if stamp is None and kind not in _OUTPUTS and kind != "reasoning":
             self.now += STEP

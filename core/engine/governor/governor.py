@@ -19,9 +19,9 @@ RewardCause = Literal[
     "tests passed",
     "build passed",
     "committed",
-    "edit went through",
+    "edit succeeded",
     "command ran",
-    "delegation came back",
+    "sub-agent returned",
     "found something",
     "took a note",
     "waited",
@@ -32,10 +32,10 @@ RewardCause = Literal[
 ]
 
 _GAINS: dict[Action, tuple[str, RewardCause]] = {
-    "file_edit": ("edited", "edit went through"),
-    "memory_write": ("edited", "edit went through"),
+    "file_edit": ("edited", "edit succeeded"),
+    "memory_write": ("edited", "edit succeeded"),
     "shell_exec": ("ran", "command ran"),
-    "delegation": ("delegated", "delegation came back"),
+    "delegation": ("delegated", "sub-agent returned"),
     "file_read": ("looked", "found something"),
     "search": ("looked", "found something"),
     "memory_read": ("looked", "found something"),
@@ -193,7 +193,7 @@ class Inputs(Stateful):
             Input("reward", reward, self._cause),
             Input("novelty", novelty, self._novelty_cause()),
             Input("urgency", urgency, self._urgency_cause()),
-            Input("difficulty", difficulty, ", ".join(self._obstacles()) or "nothing in the way"),
+            Input("difficulty", difficulty, ", ".join(self._obstacles()) or "no difficulty"),
             Input("danger", danger, self._danger_cause(danger)),
         )
 
@@ -224,7 +224,7 @@ class Inputs(Stateful):
             return "nothing dangerous"
         if danger == destructive:
             return "destroys something"
-        return "runs with more rights" if danger == privileged else "edits outside the project"
+        return "runs with elevated rights" if danger == privileged else "edits outside the project"
 
     def _obstacles(self) -> tuple[str, ...]:
         streak = (f"{self._streak} in a row without progress",) if self._streak else ()

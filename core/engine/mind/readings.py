@@ -136,7 +136,7 @@ def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
         "retrieve": f"{_many(row.retrieve_work, 'episode')} compared, hits {row.memory_hits}, "
         f"misses {row.memory_misses}",
         "analyze": f"regime {row.regime}, sleep pressure {row.sleep_pressure:.0%}, "
-        f"{strays} of {len(rules)} balanced signals drift",
+        f"{strays} of {len(rules)} balanced signals out of bounds",
         "gate": f"{_many(row.gate_work, 'turn')} placed, tier {row.tier}, context {heart.gauge.fill:.0%} full",
         "deliberate": f"{row.deliberate_seconds:.0f} s of thinking, ${row.cost:.2f}",
         "validate": "executing" if heart.executing else "not executing: writes need a permit under guard",

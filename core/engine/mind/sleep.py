@@ -33,7 +33,7 @@ class Dream(NamedTuple):
         """Describe the dream in one line."""
         return (
             f"{self.compressed} episodes compressed, {self.expired} items and {self.forgotten} patterns "
-            f"dropped, {self.rebalanced} baselines reset, full frame asked for"
+            f"dropped, {self.rebalanced} baselines reset, full frame requested"
         )
 
 

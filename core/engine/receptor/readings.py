@@ -154,10 +154,10 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     checks_passed: int
     runs_since_change: int  # Commands run since the first change.
     edits_since_pass: int  # Successful edits since a command last passed.
-    since_good_edit: int  # Actions since the last good edit, or since the beginning.
+    since_good_edit: int  # Actions since the last successful edit, or since the beginning.
     since_change: int  # Actions since the last change, or since the beginning.
     since_run: int  # Actions since the last command, or since the beginning.
-    failures_since_edit: int  # Failures since the last good edit, or since the beginning.
+    failures_since_edit: int  # Failures since the last successful edit, or since the beginning.
     looks_before_edit: int  # Files read and searches made before the first change.
     words_of_checking: int  # Phrases of checking in the agent's text, each counted once per answer.
     words_of_doubt: int  # Phrases of doubt in the agent's text, each counted once per answer.
@@ -167,13 +167,13 @@ class FactsReading(Struct, frozen=True, kw_only=True):
         """The most important counts in words; none before the first action."""
         if not self.actions:
             return ()
-        edit = "the last good edit" if self.edits else "the beginning, no edit yet"
+        edit = "the last successful edit" if self.edits else "the beginning, no edit yet"
         return (
             f"{self.failures_recent} of the last {_counted(self.of_failures, 'action')} failed",
             f"{_counted(self.same_error, 'failure')} with an error seen before",
-            f"{_counted(self.edits_since_pass, 'edit')} since a command last went well",
+            f"{_counted(self.edits_since_pass, 'edit')} since a command last succeeded",
             f"{_counted(self.since_good_edit, 'action')} since {edit}",
-            f"{_counted(self.looks_before_edit, 'look')} at files or searches before the first change",
+            f"{self.looks_before_edit} file reads and searches before the first change",
         )
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from core.engine.governor import HALT_WORDS, HaltReason, Verdict
 from core.engine.mind import Mind
 from core.engine.mind.episode import Episode, Recalled
-from core.engine.percept import AXES, PATTERNS, Percept
+from core.engine.percept import AXES, PATTERNS, Percept, spoken
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness
 from core.engine.response.loops import Loop
@@ -96,7 +96,7 @@ class Scene(NamedTuple):
         return {
             "cue": self.cue,
             "state": self.percept.state.replace("_", " "),
-            "pattern": self.percept.pattern.replace("_", " "),
+            "pattern": spoken(self.percept.pattern),
             "intensity": f"{self.intensity:.2f}",
             "value": f"{self.value:.2f}",
             "pressure": f"{self.pressure:.2f}",
@@ -119,7 +119,8 @@ class Scene(NamedTuple):
             return f"running out: {self.means}"
         if self.cue == "pressure":
             return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
-        return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"
+        cue = "frustration with seeking" if self.cue == "compound" else self.cue
+        return f"{cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"
 
 
 def _halted(reason: HaltReason | Literal[""]) -> str:
@@ -209,7 +210,7 @@ def persist(scene: Scene, method: Method) -> ActionResult:
     name = f"{state.replace('_', ' ')} in {centre}" if centre else state.replace("_", " ")
     lead = fill(method.action.say, scene.words())
     return ActionResult(
-        f"{lead} Checkpoint: {name}, {pattern.replace('_', ' ')}.".strip(),
+        f"{lead} Checkpoint: {name}, {spoken(pattern)}.".strip(),
         CheckpointRequest(scene.at, name, centre, state, pattern),
     )
 
@@ -258,7 +259,7 @@ def _personas(scene: Scene) -> list[str]:
     who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"
     closest = max(alike for alike, _ in near)
     return [
-        f"{who} like this (likeness {closest:.2f}): {patterns[usual]:.0%} {usual.replace('_', ' ')}, "
+        f"{who} like this (similarity {closest:.2f}): {patterns[usual]:.0%} {spoken(usual)}, "
         f"stuck {stuck:.0%} of the time."
     ]
 

@@ -258,7 +258,7 @@ class Failing(Detector):
 
     def describe(self) -> str:
         """Say how many calls failed."""
-        return f"{self.count} calls failed without a good edit or check, last {self.subject}"
+        return f"{self.count} calls failed without a successful edit or check, last {self.subject}"
 
 
 class Retest(Detector):

@@ -158,7 +158,7 @@ class Safety:
     def permit(self, call: Asked, decision: Decision, at: float, *, approved: bool = False) -> Permit:
         """A permit for a call that was decided so; what needs the person only with their approval."""
         if decision.verdict not in ("permit", "person"):
-            raise PermitRefused(f"no permit for a call that is decided as {decision.verdict}")
+            raise PermitRefused(f"no permit for a call decided as {decision.verdict}")
         if decision.verdict == "person" and not approved:
             raise PermitRefused("the person has not approved it")
         self._number += 1

@@ -195,7 +195,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
             faults += [f"{label}: {_wakeup_fault(each)}" for each in error.errors()]
             continue
         if rule.id in rules or rule.id in CAUSES:
-            faults.append(f"{label}: the id is taken; it must be {_WAKEUP_FIELDS['id']}")
+            faults.append(f"{label}: this id is already in use; it must be {_WAKEUP_FIELDS['id']}")
         rules[rule.id] = rule
     if faults:
         raise PolicyError("\n".join(dict.fromkeys(faults)))
@@ -363,7 +363,7 @@ def _proposals(current: Mapping[str, Method], tree: Mapping[str, Any], source: s
         if not isinstance(entry, dict) or not isinstance(name, str):
             faults.append(f"{label}: must be a table with an id")
         elif name in places:
-            faults.append(f"{label}: the id is methods[{places[name]}]'s already")
+            faults.append(f"{label}: the id is already used by methods[{places[name]}]")
         else:
             places[name] = place
             below = current.get(name)

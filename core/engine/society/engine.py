@@ -59,13 +59,13 @@ class StoryRule(NamedTuple):
 
 # Combinations that may not appear together; the first column wins.
 RULES = (
-    StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
+    StoryRule("crisis, turbulence, a loop or 40% failing commands", "deep work, flow", "exploring"),
     StoryRule("stuck or a loop", "flow", "no flow"),
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "stuck", "exploring"),
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "crisis", "turbulence"),
     StoryRule("stuck or a loop, with failures", "calm, progress", "turbulence"),
-    StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"),
-    StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "governor idle", "watching"),
+    StoryRule("stuck, a loop, crisis, turbulence or 40% failing commands", "phase thriving or stable", "strained"),
+    StoryRule("stuck, a loop, crisis, turbulence or 40% failing commands", "governor idle", "watching"),
     StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
     StoryRule("the governor would halt", "deep work, flow", "exploring"),
 )

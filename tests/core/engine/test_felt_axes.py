@@ -161,7 +161,7 @@ def test_a_turn_to_trial_and_error_raises_frustration_and_is_explained() -> None
         percepts.append(step.percept)
         said += [(firing.method, firing.text) for firing in step.reaction.fired]
     meaning = CHANGES["exploration", "trial_error"]
-    assert meaning == "Found something, but it is not working."
+    assert meaning == "It found something, but it is not working."
     assert meaning in {percept.change for percept in percepts}
     assert any(meaning in message for method, message in said if method == "frustration_alert"), said
     sources = {part.source for part in engine.receptor.why("frustration").contributions}

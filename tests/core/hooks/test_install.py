@@ -305,7 +305,7 @@ def test_a_folder_of_a_project_that_leads_out_of_it_is_left_alone(tmp_path: Path
     outside.mkdir()
     project.mkdir()
     theirs.parent.symlink_to(outside)
-    with pytest.raises(HooksRefused, match="leads out of the project"):
+    with pytest.raises(HooksRefused, match="points outside the project"):
         installer(tmp_path).install(HOOKS["claude"], "observe", project)
     assert list(outside.iterdir()) == []
 

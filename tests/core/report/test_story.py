@@ -45,7 +45,7 @@ def test_every_question_is_answered() -> None:
     ]
     told = story(events, read=read)
     assert told.asked[0].startswith("0:00 “migrate the billing") and "\x1b" not in told.asked[0]
-    assert told.done[0] == "4 calls: 1 edit, 3 commands, 0 looks"
+    assert told.done[0] == "4 calls: 1 edit, 3 commands"
     assert told.done[1] == "edited src/mock.ts"
     assert told.done[2] == "tests passed once, tests failed 2 times"
     assert told.failed[0] == "0:10 Bash npm test, 2 times: FAIL billing.spec.ts: expected 200, got 404"

@@ -185,9 +185,9 @@ def test_a_link_in_a_project_does_not_lead_our_writing_elsewhere(tmp_path: Path)
     (outside / "mine.toml").write_text("kept = 1\n")
     (project / ".nooscope.toml").symlink_to(outside / "mine.toml")
     files = ProfileFiles(tmp_path / "settings.toml", project, tmp_path / "chains")
-    with pytest.raises(StoreError, match="leads out of the project"):
+    with pytest.raises(StoreError, match="points outside the project"):
         files.save_profile("calm", "", {OFFSET: 0.15}, "project")
-    with pytest.raises(StoreError, match="leads out of the project"):
+    with pytest.raises(StoreError, match="points outside the project"):
         files.save_settings({"screen.gap": 900.0}, "project")
     assert [path.name for path in outside.iterdir()] == ["mine.toml"]
     assert (outside / "mine.toml").read_text() == "kept = 1\n"

@@ -273,4 +273,4 @@ async def test_the_heartbeat_has_nine_steps_with_what_was_done() -> None:
         await pilot.press("enter")
         for step in ("1 observe", "2 retrieve", "3 analyze", "4 gate", "5 deliberate", "6 validate", "9 reflect"):
             assert step in app.seen()
-        assert "balanced signals drift" in app.seen() and "so far" in app.seen()
+        assert "balanced signals out of bounds" in app.seen() and "so far" in app.seen()

@@ -100,7 +100,7 @@ def _extensions() -> Section:
     complaints += [*listening()[1], *in_step().complaints]
     findings = [Finding(offer.name, f"{offer.kind}, {offer.origin}") for offer in offers.offers]
     if not findings:
-        findings.append(Finding("none", f"no extension is installed or in {extension_folder()}"))
+        findings.append(Finding("none", f"no extension is installed, and none is in {extension_folder()}"))
     findings += [Finding("broken", text, "problem") for text in dict.fromkeys(complaints)]
     facts = [{"kind": offer.kind, "name": offer.name, "origin": offer.origin} for offer in offers.offers]
     return Section("extensions", tuple(findings), facts)

@@ -35,10 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="also the sessions of another machine over ssh (ssh://[user@]host[:port]; may be given again), "
-        "or those of all hosts that send theirs to a NATS server (nats://host:4222), see `ship`",
+        "or those of all hosts that send theirs to a NATS server (nats://host:4222); see `nooscope fleet ship`",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, once")
-    parser.add_argument("--once", action="store_true", help="as a table, once")
+    parser.add_argument("--json", action="store_true", help="print JSON once, then exit")
+    parser.add_argument("--once", action="store_true", help="print a table once, then exit")
     parser.add_argument(
         "--within", type=_hours, metavar="HOURS", help="only sessions that changed within this time (default: 24)"
     )

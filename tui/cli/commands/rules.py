@@ -86,6 +86,8 @@ def _print_json(rules: RuleSet, learned: Learned) -> None:
 
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
+    from core.report.formatting import count
+
     rows = [_HEADS, *(_row(method, rules.origins[method.id]) for method in rules.methods)]
     print_table(rows)
     for rule in rules.wakeups:
@@ -93,7 +95,7 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")
     moved = ", ".join(f"{axis} {delta:+.3f}" for axis, delta in learned.deltas.items() if delta)
     if learned.stretches:
-        print(f"Learned from {learned.stretches} stretches of work: {moved or 'nothing moved yet'}.")
+        print(f"Learned from {count(learned.stretches, 'stretch')} of work: {moved or 'nothing moved yet'}.")
     else:
         from core.store.profiles import USER_RULES
 

@@ -143,7 +143,7 @@ def _print_difference(difference: Difference, start: float, events: int) -> None
     from core.report.formatting import clock, count, plain
 
     print(f"{count(events, 'event')} run again")
-    rows: list[tuple[str, ...]] = [("", "kept", "gained", "lost", "moved")]
+    rows: list[tuple[str, ...]] = [("", "same", "new", "lost", "moved")]
     rows += [(firing_words(name), *map(str, figures)) for name, figures in difference.table().items()]
     streams.print_table(rows)
     if difference.equal:

@@ -353,7 +353,7 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
     if mark.kind == "compaction":
         return "compaction" if name == "compaction" else f"compaction, {name}"
     if mark.kind == "dream":
-        return "dream after compaction" if name == "compaction" else "dream, pressure was high"
+        return "dream after compaction" if name == "compaction" else "dream, sleep pressure was high"
     if mark.kind == "prompt":
         return "you interrupted" if name == "interrupt" else "your prompt"
     if mark.kind == "state":

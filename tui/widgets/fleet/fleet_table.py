@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
+from core.engine.percept import spoken
 from core.live.fleet.order import Fold, Heading, Item, Order, Sorting, census, listed
 from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.status import Status
@@ -123,7 +124,7 @@ def _state(row: FleetRow, width: int, _: CellContext) -> Line:
 
 def _pattern_cell(row: FleetRow, width: int, _: CellContext) -> Line:
     ink = "frustration" if row.pattern == "trial_error" and row.status.level else "quiet"
-    return [(plain(row.pattern.replace("_", " "), width), ink)]
+    return [(plain(spoken(row.pattern), width), ink)]
 
 
 def _governor_cell(row: FleetRow, width: int, _: CellContext) -> Line:

@@ -335,4 +335,4 @@ def _acting(now: Neurons) -> list[Line]:
         if amount:
             how = "lowers" if amount < 0 else "raises"
             lines.append([(f"C {how} the threshold of {axis} by {abs(amount):.2f}.", "plain")])
-    return lines if len(lines) > 1 else [*lines, [("C leaves B's thresholds as they are.", "plain")]]
+    return lines if len(lines) > 1 else [*lines, [("C does not change B's thresholds.", "plain")]]

@@ -315,7 +315,7 @@ class AgentFieldsCard(Card):
 
     def brief(self, view: View, width: int) -> list[Line]:
         lines = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
-        return [*lines, pair("affect", f"{len(view.frame.affect.fields)} fields, see above", width, at=12, ink="quiet")]
+        return [*lines, pair("affect", f"{len(view.frame.affect.fields)} fields", width, at=12, ink="quiet")]
 
 
 class QuarantineCard(Card):

@@ -212,7 +212,7 @@ class PressureToAskCard(Card):
         ink = "frustration" if over else "heat-2"
         yield gauge("pressure", pressure, width, fraction(pressure), ink=ink, limit=response.asks_at)
         missing = response.asks_at - response.pressure
-        words = "reached: you are asked" if over else f"{fraction(missing)} below it"
+        words = "reached" if over else f"{fraction(missing)} below it"
         yield [(fit(f"  threshold {fraction(response.asks_at)}, {words}", width), "quiet")]
         loop = response.loops.current
         if loop is not None:
@@ -358,7 +358,7 @@ class ToldCard(Card):
         moments = moments_until(messages, calls, within)
         counts = [outcome_counts(moments, spoken_of, within) for spoken_of in (True, False)]
         words = [
-            f"{'with a message' if spoken_of else 'without'}: {again} of {again + away}"
+            f"{'with a message' if spoken_of else 'without a message'}: {again} of {again + away}"
             + (f", {early} too early" if early else "")
             for spoken_of, (again, away, early) in zip((True, False), counts, strict=True)
             if again + away + early

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 
 from core.engine.governor.machine import STATES as GOVERNOR_STATES
 from core.engine.mind.cortical import REGIMES
-from core.engine.percept import AGENT_STATES, AXES, PATTERNS
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS, spoken
 from core.report.event_words import firing_words
 from core.report.formatting import fraction
 from core.timeline.firings import FIRINGS, key_of
@@ -221,4 +221,4 @@ def _figure_text(name: str, value: float | None) -> str:
     if value is None:
         return "…"
     names = _NAMED.get(name)
-    return names[int(value)].replace("_", " ").lower() if names else fraction(value)
+    return spoken(names[int(value)]).lower() if names else fraction(value)

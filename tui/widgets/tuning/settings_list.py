@@ -72,7 +72,7 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
 def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: bool, edited: bool) -> Line:
     """A threshold as a sentence with its value, and a slider if there is room."""
     before, _, after = sentence.partition("{}")
-    figure = value_summary(value, tunable)
+    figure = f"{100 * value:.0f}" if after.startswith("%") else value_summary(value, tunable)
     slide = max(0, min(16, width - 60))
     room = max(10, width - slide - 1 if slide else width)
     ink = "cursor" if here else "plain"

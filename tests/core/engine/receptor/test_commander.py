@@ -86,7 +86,7 @@ def test_the_change_between_windows_has_a_name_and_a_meaning() -> None:
         made.update(900.0 + number * 5, act.action, act.outcome)
     behaviour = made.read(925.0)
     assert behaviour.delta == "exploration -> trial_error"
-    assert behaviour.meaning == "Found something, but it is not working."
+    assert behaviour.meaning == "It found something, but it is not working."
     assert made.read(1300.0).delta == "exploration -> stagnation"
 
 

@@ -81,7 +81,7 @@ def test_personas_that_work_alike_are_asked() -> None:
         stage.act(percept(float(at)), event=use(float(at)))
     fired = stage.act(percept(5.0, SEEKING)).fired
     text = next(one.text for one in fired if one.method == "future_probe")
-    assert text == "1 known persona works like this (likeness 1.00): 75% implementation, stuck 25% of the time."
+    assert text == "1 known persona works like this (similarity 1.00): 75% implementation, stuck 25% of the time."
     alone = Stage().act(percept(5.0, SEEKING)).fired
     text = next(one.text for one in alone if one.method == "future_probe")
     assert text == "No similar moment is known, so nothing can be predicted."

@@ -120,7 +120,7 @@ def test_what_is_no_rule_file_is_refused(content: bytes, words: str) -> None:
 
 
 def test_an_id_may_stand_once_in_a_file() -> None:
-    with pytest.raises(PolicyError, match=r"the id is methods\[0\]'s already"):
+    with pytest.raises(PolicyError, match=r"the id is already used by methods\[0\]"):
         add(MINE, MINE)
 
 

@@ -111,7 +111,7 @@ def test_details_say_who_acts_on_whom() -> None:
     assert "C lowers the threshold of seeking by 0.09." in shown
     assert "A does not fire: flow is 0.37 below its threshold." in shown
     assert "A fires, so B is muted" in text(panel.details(flowing(), 116, 38))
-    assert "C leaves B's thresholds as they are." in text(panel.details(flowing(), 116, 38))
+    assert "C does not change B's thresholds." in text(panel.details(flowing(), 116, 38))
 
 
 def test_the_field_never_reaches_the_last_line() -> None:
