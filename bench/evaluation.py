@@ -296,8 +296,8 @@ def _endings(judged: dict[str, Any]) -> Iterator[str]:
 # Sessions of each agent whose end was read beside its status: all, those half right, and those that were wrong.
 _READ = (
     ("aider", 14, 0, 0),
-    ("ATIF", 15, 0, 1),
-    ("Claude Code", 71, 2, 0),
+    ("ATIF", 15, 0, 0),
+    ("Claude Code", 71, 1, 0),
     ("Codex", 7, 0, 0),
     ("Copilot CLI, VS Code", 8, 1, 0),
     ("Cursor, Droid, Grok, iFlow, Trae", 14, 0, 0),
@@ -324,11 +324,9 @@ def _read_ends() -> Iterator[str]:
     for name, ends, half, wrong in (*_READ, ("all", every, halves, wrongs)):
         yield f"| {name} | {ends} | {ends - half - wrong} | {half} | {wrong} |"
     yield ""
-    yield "- Wrong: a run that continues in another file after its context was cut is *done* here; the log"
-    yield "  itself says neither that the turn is over nor that more comes."
-    yield "- Half right: a loop that its limit of rounds stopped is *done*; three sub-agents that were stopped"
-    yield "  after the last words are not mentioned; a question that was cut off in the middle counts as asked;"
-    yield '  "Would you like me to implement this?" after an answer is *needs you* and not only an offer.'
+    yield "- Half right: three sub-agents that were stopped after the last words are not mentioned; a question"
+    yield '  that was cut off in the middle counts as asked; "Would you like me to implement this?" after an'
+    yield "  answer is *needs you* and not only an offer."
     yield "- Mended by this reading: a command that the person ran after the last answer reopened the turn, a"
     yield "  log that stops before the first prompt was abandoned mid-task, a prompt at time 0 was no prompt,"
     yield "  the strip showed the file instead of the command that reads it."
