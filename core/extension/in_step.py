@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
-from core.engine.mind import Thought
+from core.engine.mind.readings import Thought
 from core.engine.percept import Percept
 from core.engine.response import Notice, Reaction
 from core.engine.response.reaction import Firing

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from core.engine.mind import MindReading
+from core.engine.mind.readings import MindReading
 from core.engine.percept import AXES, spoken
 from core.engine.society.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn

@@ -94,12 +94,11 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
 
 def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Complaint, ...]]:
     """`NOOSCOPE_RECEPTOR_AMBIENT_TIME_CONSTANT=300` and the like as a layer."""
-    names = {variable_name(name): name for name in tunables()}
+    variables = sorted(name for name in environment if name.startswith(PREFIX) and name not in RESERVED)
+    names = {variable_name(name): name for name in tunables()} if variables else {}
     values: list[Given] = []
     complaints: list[Complaint] = []
-    for variable in sorted(environment):
-        if not variable.startswith(PREFIX) or variable in RESERVED:
-            continue
+    for variable in variables:
         name = names.get(variable)
         if name is not None:
             values.append(Given(name, parse_text(environment[variable], tunables()[name])))

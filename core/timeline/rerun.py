@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
-from core.engine.mind import Thought
+from core.engine.mind.readings import Thought
 from core.engine.percept import AXES
 from core.engine.response.reaction import QUIET
 from core.engine.society import Society

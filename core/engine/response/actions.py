@@ -8,8 +8,8 @@ from heapq import nsmallest
 from typing import Literal, NamedTuple
 
 from core.engine.governor import HALT_WORDS, HaltReason, Verdict
-from core.engine.mind import Mind
 from core.engine.mind.episode import Episode, Recalled
+from core.engine.mind.mind import Mind
 from core.engine.percept import AXES, PATTERNS, Percept, spoken
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness

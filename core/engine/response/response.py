@@ -6,7 +6,8 @@ from collections import deque
 
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
-from core.engine.mind import Mind, Thought
+from core.engine.mind.mind import Mind
+from core.engine.mind.readings import Thought
 from core.engine.mind.tiers import BANDS, Band
 from core.engine.percept import AXES, NEUTRAL, Percept
 from core.engine.receptor import Receptor

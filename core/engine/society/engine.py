@@ -10,9 +10,11 @@ from mypy_extensions import mypyc_attr
 from core.engine.affect import Affect, AffectReading, AffectStep, Policy
 from core.engine.governor import Governor, GovernorReading, Verdict
 from core.engine.governor.machine import State as GovernorState
-from core.engine.mind import Mind, MindReading, Thought, fabric
+from core.engine.mind import fabric
 from core.engine.mind.cortical import Phase, Regime
 from core.engine.mind.heart import ROUGH
+from core.engine.mind.mind import Mind
+from core.engine.mind.readings import MindReading, Thought
 from core.engine.percept import AgentState, Percept
 from core.engine.receptor import Receptor, ReceptorReading
 from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet

@@ -7,7 +7,6 @@ from math import exp
 import pytest
 from msgspec import structs
 
-from core.engine.mind import Mind
 from core.engine.mind.clock import NO_TICKS, Clock, Ticks, Wakeups
 from core.engine.mind.cortical import Mood
 from core.engine.mind.episode import Situation
@@ -16,6 +15,7 @@ from core.engine.mind.fabric import Habituated, TicksDropped
 from core.engine.mind.forecast import Forecast
 from core.engine.mind.heart import RegimeSense
 from core.engine.mind.homeostasis import Homeostasis
+from core.engine.mind.mind import Mind
 from core.engine.mind.salience import Habituation
 from core.engine.mind.sleep import _LEAST_SEEN, ContextGauge, SleepPressure
 from core.engine.mind.tiers import _NAMES_KEPT, Tiers

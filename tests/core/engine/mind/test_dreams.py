@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.mind import Mind, Thought
 from core.engine.mind.fabric import Dreamt, SleepDue, SnapshotAsked
+from core.engine.mind.mind import Mind
+from core.engine.mind.readings import Thought
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import MindSettings
 from tests.core.engine.mind.percepts import START, percept, shell

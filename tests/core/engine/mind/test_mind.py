@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.mind import Mind, Thought
 from core.engine.mind.fabric import RegimeChanged, Regulated, Woken
 from core.engine.mind.homeostasis import Correction
+from core.engine.mind.mind import Mind
+from core.engine.mind.readings import Thought
 from core.engine.percept import Modulation, Percept
 from core.errors import StateError
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn

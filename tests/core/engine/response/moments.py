@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.engine.affect import AffectStep
 from core.engine.governor import Verdict
-from core.engine.mind import Mind, Thought
+from core.engine.mind.mind import Mind
+from core.engine.mind.readings import Thought
 from core.engine.percept import NEUTRAL, AgentState, Percept, Signal, SignalName
 from core.engine.receptor import Receptor
 from core.engine.response import Learned, Reaction, Response, RuleSet
