@@ -449,7 +449,7 @@ class WordReader:
                 values = self.records(event.where)
                 return Words(said=_beginning(speech(values, agent=False) or task(values)))
             if isinstance(event, Turn) and (event.said or event.stop != "total"):
-                return Words(said=_beginning(self._turn_text(event)))
+                return Words(said=_both_ends(self._turn_text(event)))
         except OSError as fault:
             return Words(fault=fault.strerror or str(fault))
         return NOTHING
@@ -580,6 +580,14 @@ def _with_its_head(lines: Sequence[str]) -> str:
 def first_line(text: str) -> str:
     """Return the first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _both_ends(text: str) -> str:
+    """Return a text, of a long one both ends: what it asks for is at its end."""
+    if len(text) <= LONGEST:
+        return _beginning(text)
+    beginning, end = _beginning(text), redact(_uncoloured(text[-LONGEST * 2 :]))
+    return f"{beginning[: LONGEST // 2]}\n{end[-LONGEST // 2 :].rstrip()}"
 
 
 def _beginning(text: str) -> str:

@@ -11,7 +11,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.registry import make_kit
 from core.agents.values import attached
-from core.agents.words import WordReader, Words, _end, answer, arguments, gist, speech, telling_line, words_of
+from core.agents.words import LONGEST, WordReader, Words, _end, answer, arguments, gist, speech, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -38,6 +38,17 @@ def test_an_answer_before_a_call_is_found_in_claude_code(tmp_path: Path) -> None
     assert said(events) == ["I look first."]
     [use] = [event for event in events if isinstance(event, ToolUse)]
     assert words_of(use)[1:5] == ("ls -la", "", "", "total 0")
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 3 * LONGEST])
+def test_of_a_long_answer_the_beginning_and_the_end_are_read(tmp_path: Path, more: int) -> None:
+    question, secret = "Should I apply it?", "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    text = f"The plan. {secret} ".ljust(LONGEST + more - len(question), ".") + question
+    talk = samples.asks(1, "a", "Bash", {})
+    talk["message"]["content"] = [{"type": "text", "text": text}]
+    [words] = said(written(tmp_path, [samples.says(0, "plan it"), talk]))
+    assert words.startswith("The plan. <redacted>") and words.endswith(question)
+    assert len(words) <= LONGEST + 1
 
 
 def test_an_answer_without_text_has_no_place() -> None:
