@@ -66,7 +66,7 @@ class Outcomes:
             head = result.text[:_HEAD].lower()
             if any(phrase in head for phrase in self._collateral):
                 return "collateral"
-            if any(phrase in head for phrase in self._rejected):
+            if is_advice(result.text) or any(phrase in head for phrase in self._rejected):
                 return "rejected"
         if action == "search" and (result.exit_code == 1 or not result.exit_code) and self._nothing(result.text):
             return "empty"

@@ -84,6 +84,14 @@ class Guard:
                 return SILENCE
             return HookReply(verdict="ask", reason=f"nooscope cannot record its decisions ({error})")
 
+    def deny(self, call: HookCall, kind: Sorted, reason: str, *, stop: bool = False) -> HookReply:
+        """Deny a call by the person's word or a cap; it holds even if it cannot be recorded."""
+        request = as_asked(call, kind, self._settings)
+        decision = self.safety.policy.decide(request, Standing())
+        with suppress(StoreError):
+            self._record("denied", request, decision._replace(reason=reason))
+        return HookReply(verdict="deny", reason=reason, stop=stop)
+
     def _decide(self, request: Asked, decision: Decision, doubt: str, objection: Objection | None) -> HookReply | int:
         key = (request.session, request.tool, request.hash)
         if decision.verdict == "deny":

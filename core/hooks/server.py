@@ -262,10 +262,11 @@ class IntakeHandler:
         """The most restrictive of what extensions and our own policy say; none can let a call through."""
         reached = self._over_cap(session)
         if reached and self.caps.stops:
-            return HookReply(verdict="deny", reason=f"nooscope: {reached}", stop=True)
+            return self.guard.deny(call, kind, f"nooscope: {reached}", stop=True)
         if call.agent == MAIN and (cancelled := session.cancellation()) is not None:
-            session.record_said(cancelled, self._clock())
-            return HookReply(verdict="deny", reason=cancelled.sentence)
+            if self._record_said(session, cancelled):
+                return self.guard.deny(call, kind, cancelled.sentence)
+            return HookReply(verdict="ask", reason=f"you wanted to deny it: {cancelled.sentence}")
         objection = self._objection(call, kind) if self._registry.wants("on_tool_call") else None
         if reached and (objection is None or objection.verdict == "ask"):
             objection = Objection("ask", reached)
@@ -328,18 +329,20 @@ class IntakeHandler:
             advised = Advised(changed, advised.rule, advised.sentence)
             if not advised.sentence:
                 return SILENCE
-        at = self._clock()
         withheld = session.adviser.withholds(advised, session.name)
-        entry = Said(
-            at, hooks.name, session.name, advised.rule, advised.sentence, fingerprint(advised.sentence), withheld
-        )
+        sent = self._record_said(session, advised, withheld=withheld) and not withheld
+        return HookReply(advised.sentence) if sent else SILENCE
+
+    def _record_said(self, session: HookedSession, advised: Advised, *, withheld: bool = False) -> bool:
+        """Record a sentence before it is sent; if that fails, it must not be sent."""
+        at, words = self._clock(), advised.sentence
         try:
-            self._said.add(entry)
+            self._said.add(Said(at, session.agent, session.name, advised.rule, words, fingerprint(words), withheld))
         except StoreError as error:
             self._trouble(f"no advice is sent to agents: {error}")
-            return SILENCE
+            return False
         session.record_said(advised, at, withheld=withheld)
-        return SILENCE if withheld else HookReply(advised.sentence)
+        return True
 
     def _session(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
         session = self.sessions.pop(call.session, None)

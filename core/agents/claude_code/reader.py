@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from core.agents.calls import Calls, Result, exit_code, function_result, said_event
+from core.agents.calls import Calls, Result, exit_code, function_result, is_advice, said_event
 from core.agents.claude_code import lines, subagents
 from core.agents.models import GOAL_FAILED, failed_turn, retried_turn
 from core.agents.normalizer import AgentKit
@@ -451,6 +451,8 @@ class ClaudeCode(AgentReader):
         use = self._calls.end(call, at, result, where, None, number)
         if use is not None:
             out.append(use)
+            if use.outcome == "rejected" and is_advice(result.text):
+                out.append(said_event(result.text, at, use.agent, where))
             if tool in STARTERS:
                 self._agents.answered(use, details, out)
             elif details is not None and isinstance(

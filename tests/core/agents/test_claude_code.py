@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
 from core.engine.mind.metrics import Metrics
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
+from core.engine.values import fingerprint
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.format import Sample
 from core.settings.mind_state import MetricsSettings
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, uses
@@ -123,6 +124,14 @@ def _goal(condition: str) -> str:
 def test_prompts(line: dict[str, Any], prompts: list[tuple[int, bool]]) -> None:
     """What the person said, and nothing the program put there."""
     assert _prompts(line) == prompts
+
+
+def test_a_call_that_was_denied_with_the_persons_word_is_refused_and_advice() -> None:
+    sentence = "[nooscope] stop, wrong branch"
+    events = _read(asks(1, "c", "Bash", _BASH), answers(2, "c", sentence, error=True))
+    (use,) = uses(events)
+    (advice,) = (event for event in events if isinstance(event, Advice))
+    assert (use.outcome, advice.characters, advice.call) == ("rejected", len(sentence), fingerprint(sentence))
 
 
 def test_compactions() -> None:

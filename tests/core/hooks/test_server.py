@@ -20,6 +20,7 @@ from core.hooks.receiver import Answer, Receiver
 from core.hooks.server import IntakeServer
 from core.settings import Settings
 from core.settings.layers import with_value
+from core.store.journals import PermitJournal, SaidStore
 from tests.core.hooks.calls import failure, hook, tool
 
 ALLOWED = {
@@ -331,13 +332,17 @@ async def test_a_word_of_the_persons_own_reaches_the_agent(intake: IntakeServer)
     assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
 
 
-async def test_a_steer_that_cancels_denies_the_next_call_under_guard_once(intake: IntakeServer) -> None:
+async def test_a_steer_that_cancels_denies_the_next_call_under_guard_once(intake: IntakeServer, tmp_path: Path) -> None:
     await ask(intake, "hook/claude/guard", hook("UserPromptSubmit", prompt="go"))
     steer = {"session": "s-1", "message": "stop, wrong branch", "cancel": True}
     assert await ask(intake, "steer", steer) == {"done": True}
     denied = await ask(intake, "hook/claude/guard", tool("PreToolUse", 1, "ls"))
     assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert denied["hookSpecificOutput"]["permissionDecisionReason"] == "[nooscope] stop, wrong branch"
+    (entry,) = PermitJournal(tmp_path / "permits.jsonl").read()
+    assert (entry.what, entry.reason) == ("denied", "[nooscope] stop, wrong branch")
+    (said,) = SaidStore(tmp_path / "said.jsonl").read()
+    assert (said.rule, said.sentence) == ("person", "[nooscope] stop, wrong branch")
     assert await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "ls")) == {}
     await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", "s-2", prompt="go"))
     told = await ask(intake, "steer", {**steer, "session": "s-2"})
@@ -435,3 +440,11 @@ def test_a_log_is_known_by_its_place_before_the_agent_made_its_folder(tmp_path: 
     assert server._is_log(tmp_path / ".claude/projects/-w/s-1.jsonl")
     assert server._is_log(tmp_path / ".codex/sessions/2026/01/01/rollout-1.jsonl")
     assert not server._is_log(tmp_path / ".claude/other/s-1.jsonl")
+
+
+async def test_a_steer_that_cannot_be_recorded_is_not_sent(intake: IntakeServer, tmp_path: Path) -> None:
+    (tmp_path / "said.jsonl").mkdir()
+    await ask(intake, "hook/claude/guard", hook("UserPromptSubmit", prompt="go"))
+    await ask(intake, "steer", {"session": "s-1", "message": "stop, wrong branch", "cancel": True})
+    answer = await ask(intake, "hook/claude/guard", tool("PreToolUse", 1, "ls"))
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "ask"
