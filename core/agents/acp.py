@@ -29,15 +29,7 @@ class AcpReader(TranscriptReader):
 
     name = "acp"
     gaps = "tokens per turn; times only if the program that logged the messages recorded them"
-    kinds = frozenset(
-        (
-            *(_ANSWER_KINDS | _PROMPT_KINDS | _CALL_KINDS),
-            *("agent_thought_chunk", "agent_thought", "plan", "plan_update", "plan_removed", "usage_update"),
-            *("current_mode_update", "config_option_update", "available_commands_update", "notice"),
-            *("session_info_update", "compaction_update", "compaction_summary_chunk", "state_update"),
-            *("tool_call_content_chunk", "terminal_update", "terminal_output_chunk"),
-        )
-    )
+    kinds = _ANSWER_KINDS | _PROMPT_KINDS | _CALL_KINDS | known_words("acp")
 
     thoughts = "thoughtTokens"  # The tokens of thoughts that are counted apart from the output.
 

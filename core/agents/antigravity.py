@@ -9,6 +9,7 @@ from typing import Any
 from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
 from core.agents.table import antigravity_conversation
+from core.agents.tables import known_pairs
 from core.agents.values import decode, items, table, text
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
@@ -18,33 +19,8 @@ _COMPLETED = "The command completed successfully"
 _REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
 _MODEL = re.compile(r"`Model Selection` from .{0,100}? to ([^\n.]{1,80}(?:\.\d[^\n.]{0,60})*)")
 _HEAD = 500
-# The tools whose results a step contains; the first is used if the log lacks the call.
-_STEPS = {
-    "VIEW_FILE": ("view_file",),
-    "LIST_DIRECTORY": ("list_dir",),
-    "GREP_SEARCH": ("grep_search",),
-    "FIND": ("find_by_name",),
-    "RUN_COMMAND": ("run_command",),
-    "COMMAND_STATUS": ("command_status",),
-    "CODE_ACTION": ("code_action", "write_to_file", "write_file", "replace_file_content"),
-    "SEARCH_WEB": ("search_web",),
-    "READ_URL_CONTENT": ("read_url_content",),
-    "INVOKE_SUBAGENT": ("invoke_subagent",),
-}
-# The program's names of arguments, in the words of our tables.
-_NAMES = {
-    "TargetFile": "path",
-    "AbsolutePath": "path",
-    "DirectoryPath": "path",
-    "SearchPath": "path",
-    "SearchDirectory": "path",
-    "CommandLine": "command",
-    "CodeContent": "content",
-    "TargetContent": "old_string",
-    "ReplacementContent": "new_string",
-    "ReplacementChunks": "edits",
-    "Query": "query",
-}
+_STEPS = {step: tools.split(",") for step, tools in known_pairs("antigravity-steps").items()}
+_NAMES = known_pairs("antigravity-arguments")
 
 
 class AntigravityReader(TranscriptReader):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from core.agents.calls import Result, agent_report
 from core.agents.models import joined_words
 from core.agents.reader import STEP, TranscriptReader
+from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import Event, Where
@@ -150,15 +151,7 @@ def _request(message: dict[str, Any]) -> dict[str, Any]:
     return table(decode(text(message.get("text"))))
 
 
-_TOOLS = (
-    *("read_file", "write_to_file", "replace_in_file", "apply_diff", "apply_patch", "insert_content"),
-    *("search_and_replace", "edit_file", "new_rule", "search_files", "list_files", "codebase_search"),
-    *("list_code_definition_names", "web_fetch", "web_search", "browser_action", "execute_command"),
-    *("read_command_output", "new_task", "use_subagents", "update_todo_list", "plan_mode_respond"),
-    *("use_mcp_tool", "access_mcp_resource", "ask_followup_question", "attempt_completion", "switch_mode"),
-    *("fetch_instructions", "run_slash_command", "condense", "summarize_task", "report_bug"),
-)
-_CALL = re.compile(rf"<({'|'.join(_TOOLS)})>(.*?)</\1>", re.DOTALL)
+_CALL = re.compile(rf"<({'|'.join(known_words('cline-tools'))})>(.*?)</\1>", re.DOTALL)
 _FIELD = re.compile(r"<(\w{1,40})>\n?(.*?)\n?</\1>", re.DOTALL)
 _RESULT = re.compile(r"\A\[(\w{1,60})(?: for .{0,4000}?)?\] Result:[ \n]?(.*)\Z", re.DOTALL)
 _SKIPPED = re.compile(r"\ATool \[(\w{1,60})\] was not executed because")

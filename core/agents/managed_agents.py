@@ -6,18 +6,13 @@ from typing import Any
 
 from core.agents.models import ENDED
 from core.agents.reader import TranscriptReader, read_result
-from core.agents.tables import known_words
+from core.agents.tables import known_pairs, known_words
 from core.agents.values import amount, table, text, token_counts, words
 from core.events import MAIN, AgentEnd, Event
 from core.logs.format import Format, Sample
 
 _CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
-_RESULTS = {
-    "agent.tool_result": "tool_use_id",
-    "agent.mcp_tool_result": "mcp_tool_use_id",
-    "user.custom_tool_result": "custom_tool_use_id",
-    "user.tool_result": "tool_use_id",
-}
+_RESULTS = known_pairs("managed-results")
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 

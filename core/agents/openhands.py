@@ -12,7 +12,7 @@ from msgspec import structs
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import ENDED, Usage, failed_turn
 from core.agents.reader import LogClock, TranscriptReader, left_untold
-from core.agents.tables import known_words
+from core.agents.tables import known_pairs, known_words
 from core.agents.values import (
     TokenCounts,
     amount,
@@ -151,15 +151,7 @@ def _workspace(state: Path) -> str:
     return text(workspace) or text(table(workspace).get("working_dir"))
 
 
-_STATES: dict[str, Literal["done", "failed", "stopped"]] = {
-    "awaiting_user_input": "done",
-    "finished": "done",
-    "error": "failed",
-    "rejected": "failed",
-    "stuck": "failed",
-    "paused": "stopped",
-    "stopped": "stopped",
-}
+_STATES: dict[str, Literal["done", "failed", "stopped"]] = known_pairs("openhands-states")
 
 
 class Course:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
-from core.agents.tables import known_words
+from core.agents.tables import known_pairs, known_words
 from core.agents.values import decode
 from core.logs.lines import seconds
 from core.logs.redact.text import redact, redact_torn
@@ -23,22 +23,8 @@ _BLOB = 400  # Characters without a blank from which a text is data, not words.
 _LEFT_OUT = known_words("no-words")
 # Names of values that are not words, or that repeat other values of the record.
 _NAMES = known_words("no-word-names")
-# The speaker by a record's type or role.
-_SPEAKERS: dict[str, Speaker] = {
-    **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
-    **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),
-    **dict.fromkeys(
-        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"), "call"
-    ),
-    **dict.fromkeys(("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"),
-}
-# The speaker by the name of a value.
-_HOLDERS: dict[str, Speaker] = {
-    **dict.fromkeys(("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action"), "call"),
-    **dict.fromkeys(
-        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"), "result"
-    ),
-}
+_SPEAKERS: dict[str, Speaker] = known_pairs("speakers")
+_HOLDERS: dict[str, Speaker] = known_pairs("holders")
 _TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time")
 _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 

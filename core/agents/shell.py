@@ -9,7 +9,7 @@ from posixpath import basename, join, normpath
 from typing import Any, NamedTuple
 
 from core.agents.shell_script import Part, split
-from core.agents.tables import known_phrases
+from core.agents.tables import known_pairs, known_phrases
 from core.events import PURPOSES, Action, Purpose
 
 _FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
@@ -123,20 +123,7 @@ _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!"
 _CONDITIONAL = frozenset(("if", "then", "elif", "else", "while", "until", "do", "case", "{", "function"))
 _CONTROL = frozenset(("for", "case", "select", "function", "in"))
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish"))
-_VALUED = {
-    "head": "nc",
-    "tail": "ncs",
-    "grep": "ABCmefd",
-    "egrep": "ABCmefd",
-    "fgrep": "ABCmefd",
-    "rg": "ABCmeftgTjMEr",
-    "ag": "ABCmG",
-    "fd": "etEdx",
-    "sed": "ef",
-    "nl": "bvwsnihdlfp",
-    "tree": "LIPoH",
-    "ls": "Iw",
-}
+_VALUED = known_pairs("option-values")
 _PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "fd", "fdfind", "git grep"))
 _WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2unix", "unix2dos"))
 _WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))

@@ -93,9 +93,8 @@ def free_name(path: Path, word: str = "damaged") -> Path:
 
 def set_aside(path: Path, fault: object) -> str:
     """Rename a damaged file, so that the next write does not destroy it; return a notice."""
-    aside = free_name(path)
     try:
-        path.rename(aside)
+        aside = path.rename(free_name(path))
     except OSError as error:
         return f"{path} is damaged ({fault}) and cannot be set aside ({error.strerror})"
     return f"{path} was damaged ({fault}); it was set aside as {aside.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -170,20 +171,13 @@ def bookmark_rows(content: dict[str, Any], table: str = "bookmarks") -> Rows:
 
 
 def _row(bookmark: Bookmark) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        key: _encodable(value) if isinstance(value, str) else value
-        for key, value in msgspec.structs.asdict(bookmark).items()
-    }
+    row = msgspec.structs.asdict(bookmark)
+    row |= {key: text.encode("utf-8", "replace").decode() for key, text in row.items() if isinstance(text, str)}
     if not row["name"].strip():
         raise StoreError("a bookmark needs a name")
     if not (isfinite(bookmark.at) and isfinite(bookmark.created)):
         raise StoreError(f"bookmark {row['name']!r} has no valid time")
     return row
-
-
-def _encodable(text: str) -> str:
-    """Return text that can be encoded."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def free_bookmark_name(name: str, used_names: set[str]) -> str:
@@ -231,8 +225,8 @@ def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
     recover_imports(place)
     sessions = _sessions(data)
     results: list[tuple[list[dict[str, Any]], Merged]] = []
-    name, touched = _chain_name(place / _CHAINS, data), [place / f"{key}.json" for key in sessions]
-    with Chain(name, place / _CHAINS, _undoes(place), files=touched) as chain:
+    touched = [place / f"{key}.json" for key in sessions]
+    with Chain(f"import-{time.time_ns():x}", place / _CHAINS, _undoes(place), files=touched) as chain:
         for key, rows in sessions.items():
             store = Bookmarks(folder=place, key=key)
             own = {bookmarks_fingerprint(row) for row in bookmark_rows(store.content())}
@@ -242,26 +236,10 @@ def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
                 results.append((rows, store.merge(rows)))
 
             chain.step(f"merge {key}", take, "forget_bookmarks", {"key": key, "gone": " ".join(fresh)})
-    own_names = [{str(row.get("name")) for row in rows} for rows, _ in results]
-    return Imported(
-        len(results),
-        sum(len(merged.added) for _, merged in results),
-        sum(merged.known for _, merged in results),
-        tuple(
-            name
-            for names, (_, merged) in zip(own_names, results, strict=True)
-            for name in merged.added
-            if name not in names
-        ),
-    )
-
-
-def _chain_name(folder: Path, data: bytes) -> str:
-    """A name that no log of an import which could not be undone has."""
-    number = 1
-    while (folder / f"import-{blake3(data).hexdigest(length=8)}-{number}.chain").exists():
-        number += 1
-    return f"import-{blake3(data).hexdigest(length=8)}-{number}"
+    added = sum(len(merged.added) for _, merged in results)
+    names = [({str(row.get("name")) for row in rows}, merged.added) for rows, merged in results]
+    renamed = [name for own, new in names for name in new if name not in own]
+    return Imported(len(results), added, sum(merged.known for _, merged in results), tuple(renamed))
 
 
 def recover_imports(folder: Path | None = None) -> list[Chain]:
@@ -314,12 +292,10 @@ class TrailStore:
 
     def set_aside(self) -> str:
         """Rename a damaged file; return its new name."""
-        aside = atomic.free_name(self.path)
         try:
-            self.path.rename(aside)
+            return self.path.rename(atomic.free_name(self.path)).name
         except OSError as error:
             raise StoreError(f"{self.path} cannot be set aside: {error}") from error
-        return aside.name
 
 
 class Look(msgspec.Struct, frozen=True):

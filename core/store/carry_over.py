@@ -95,18 +95,10 @@ class CarryOverStore:
                 self._write(path, row)
 
     def set_aside(self, session: str) -> str:
-        """Rename the file of a session whose start cannot be used;
-
-        return its new name, blank if there is none.
-        """
+        """Rename the file of a session whose start cannot be used, and return its new name; blank if there is none."""
         path = self._path(session)
         with self._locked(_UNWRITTEN):
-            aside = atomic.free_name(path)
-            try:
-                path.rename(aside)
-            except FileNotFoundError:
-                return ""
-        return aside.name
+            return path.rename(atomic.free_name(path)).name if path.exists() else ""
 
     def remove(self, session: str) -> bool:
         """Forget the start of one session; return whether there was one."""
@@ -182,16 +174,10 @@ class CarryOverStore:
 
     def _tidy(self, spare: Path) -> None:
         """Forget the sessions that were not used for longest until the rest fits."""
-        total = sum(_size(path) for path in self.folder.iterdir())
-        if total <= self.limit:
-            return
-        for path in sorted(self._sessions(), key=_last_use):
-            if total <= self.limit:
-                return
-            if path != spare:
-                path.unlink(missing_ok=True)
-                self._sweep()
-                total = sum(_size(each) for each in self.folder.iterdir())
+        oldest = sorted((_size_and_use(path)[1], path) for path in self._sessions() if path != spare)
+        while oldest and sum(_size_and_use(path)[0] for path in self.folder.iterdir()) > self.limit:
+            oldest.pop(0)[1].unlink(missing_ok=True)
+            self._sweep()
 
     def _sweep(self) -> None:
         """Delete blobs that no session names, and what a crash left half written; call it under the lock."""
@@ -225,18 +211,13 @@ def blob_name(content: bytes) -> str:
     return blake3(content).hexdigest(length=16)
 
 
-def _size(path: Path) -> int:
+def _size_and_use(path: Path) -> tuple[int, int]:
+    """Return the bytes of a file and when it was last used; zeros if it is gone."""
     try:
-        return path.stat().st_size
+        status = path.stat()
     except OSError:
-        return 0
-
-
-def _last_use(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
 
 
 _LARGEST = 65_536  # Bytes of a file of affect or of a persona.

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal
 
 import msgspec
 from blake3 import blake3
@@ -36,13 +36,6 @@ class ChainEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     payload: dict[str, str] = {}
     state: ChainState = "active"
     problem: str = ""
-
-
-class _Step(NamedTuple):
-    name: str
-    key: str
-    kind: str
-    payload: Mapping[str, str]
 
 
 def idempotency_key(chain: str, step: str) -> str:
@@ -157,7 +150,7 @@ class Chain:
         self.restored: list[str] = []  # Files restored from the checkpoint because undoing failed.
         self._journal = Journal(folder / f"{name}{_SUFFIX}")
         self._undoes = undoes
-        self._steps: list[_Step] = []
+        self._steps: list[ChainEntry] = []
         self._checkpoint: list[Mapping[str, str]] = []
         try:
             for path in files:
@@ -176,9 +169,9 @@ class Chain:
         """Note how to take the step back, then take it."""
         if self.state != "active":
             raise StoreError(f"chain {self.name} is {self.state}: no more steps are possible")
-        noted = _Step(name, idempotency_key(self.name, name), kind, dict(payload))
-        self._journal.add(ChainEntry(self.name, "step", name, noted.key, kind, dict(payload)))
-        self._steps.append(noted)
+        entry = ChainEntry(self.name, "step", name, idempotency_key(self.name, name), kind, dict(payload))
+        self._journal.add(entry)
+        self._steps.append(entry)
         do()
 
     def write(self, path: Path, content: bytes) -> None:
@@ -201,10 +194,10 @@ class Chain:
             try:
                 self._undoes[step.kind](step.payload)
             except (OSError, KeyError, ValueError, StoreError) as error:
-                self.problems.append(f"{step.name}: {error}")
-                self._note(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
+                self.problems.append(f"{step.step}: {error}")
+                self._note(ChainEntry(self.name, "failed", step.step, step.key, problem=str(error)))
             else:
-                self._note(ChainEntry(self.name, "undone", step.name, step.key))
+                self._note(ChainEntry(self.name, "undone", step.step, step.key))
         ROLLBACKS.append(CompensationRollback(time.time(), self.name, len(self._steps) - len(self.problems)))
         if self.problems:
             self._restore()
@@ -243,11 +236,7 @@ class Chain:
             self._journal.close(keep=bool(entries) and entries[-1].state == "compensation_failed")
             return False
         self._checkpoint = [entry.payload for entry in entries if entry.what == "checkpoint"]
-        self._steps = [
-            _Step(entry.step, entry.key, entry.kind, entry.payload)
-            for entry in entries
-            if entry.what == "step" and entry.key not in undone
-        ]
+        self._steps = [entry for entry in entries if entry.what == "step" and entry.key not in undone]
         self.rollback()
         return True
 

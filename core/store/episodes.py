@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 import msgspec
@@ -71,9 +70,7 @@ class EpisodeStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -101,28 +98,18 @@ class EpisodeStore:
     def recent(self, limit: int, *, session: str = "", agent: str = "") -> list[Episode]:
         """The newest episodes, newest first, without those of the session named."""
         key = session_key(session, agent) if session else ""
-
-        def read(link: sqlite3.Connection) -> list[bytes]:
-            return [body for (body,) in link.execute(_RECENT, (key, limit))]
-
+        rows = self._run(lambda link: link.execute(_RECENT, (key, limit)).fetchall())
         episodes: list[Episode] = []
-        unread = 0
-        for body in self._run(read):
-            try:
+        for (body,) in rows:
+            with contextlib.suppress(msgspec.DecodeError):
                 episodes.append(_decode(body))
-            except msgspec.DecodeError:
-                unread += 1
-        if unread:
+        if unread := len(rows) - len(episodes):
             self.notices.append(f"{unread} saved episodes in {self.path} could not be read and were left out")
         return episodes
 
     def count(self) -> int:
         """Return how many episodes are stored."""
-
-        def read(link: sqlite3.Connection) -> int:
-            return int(link.execute("SELECT count(*) FROM episodes").fetchone()[0])
-
-        return self._run(read)
+        return self._run(lambda link: int(link.execute("SELECT count(*) FROM episodes").fetchone()[0]))
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run the work; if the file turns out to be damaged, set it aside and run it again."""

@@ -131,6 +131,11 @@ def known_words(section: str) -> frozenset[str]:
     return frozenset(" ".join(_our_words()[section]).split())
 
 
+def known_pairs(section: str) -> dict[str, Any]:
+    """Return the words of a section of `words.txt`, each by the name before its `=`."""
+    return dict(pair.split("=") for pair in " ".join(_our_words()[section]).split())
+
+
 @lru_cache(maxsize=8)
 def _parsed(content: bytes) -> dict[str, Any]:
     return tomllib.loads(content.decode())
