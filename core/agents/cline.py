@@ -14,12 +14,11 @@ from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
 from core.events import Event, Where
-from core.logs.discovery import Found
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Format, Sample
-from core.logs.glimpse import Title, display_title
+from core.logs.glimpse import Title
 from core.logs.lines import seconds
 from core.logs.log_files import is_file, read_log
-from core.logs.redact.values import redact_name
 
 _COMPACTED = frozenset(("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction"))
 _FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
@@ -517,20 +516,12 @@ def _describe_task(agent: str, place: Path, main: Path, now: float, active_withi
     messages = items(value) or items(table(value).get("messages"))
     modified = max(status.st_mtime for status in statuses)
     last = _last(messages) or _last(items(_read(place / UI)))
-    whole = main if table(value) else place
-    return Found(
-        agent=agent,
-        session=place.name,
-        project=redact_name(text(facts.get("workspace") or facts.get("cwd"))),
-        path=whole,
-        paths=(whole,),
-        modified=modified,
-        told=last,
-        size=sum(status.st_size for status in statuses),
-        events=sum(max(1, len(items(table(one).get("content")))) for one in messages),
-        active=now - (modified if last is None else min(last, modified)) <= active_within,
-        title=display_title(text(facts.get("task") or facts.get("title")) or _first_prompt(messages)),
-    )
+    project = text(facts.get("workspace") or facts.get("cwd"))
+    title = text(facts.get("task") or facts.get("title")) or _first_prompt(messages)
+    number = sum(max(1, len(items(table(one).get("content")))) for one in messages)
+    size, whole = sum(status.st_size for status in statuses), main if table(value) else place
+    one = Listed(place.name, project, title, last, number)
+    return listed_session(agent, whole, one, size, now, active_within, modified)
 
 
 def _facts(paths: list[Path]) -> dict[str, Any]:

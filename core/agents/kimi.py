@@ -16,7 +16,7 @@ from core.agents.reader import LateReader, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import attached_to, decode_inner, items, table, text, token_counts, whole_number, words
 from core.events import MAIN, Event, Outcome, ToolUse, Turn, Where
-from core.logs.discovery import Found
+from core.logs.discovery import Found, Listed, listed_session
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import last_time
 from core.logs.lines import open_unpacked, seconds
@@ -428,18 +428,9 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
                 continue
             size = sum(status.st_size for status in stats)
             modified = max(status.st_mtime for status in stats)
-            yield Found(
-                agent=agent,
-                session=session_of(str(path), path.stem),
-                project="",
-                path=path,
-                paths=tuple(paths),
-                modified=modified,
-                size=size,
-                events=size // _EVENT,
-                active=now - (modified if last is None else min(last, modified)) <= active_within,
-                told=last,
-            )
+            one = Listed(session_of(str(path), path.stem), "", "", last, size // _EVENT)
+            session = listed_session(agent, path, one, size, now, active_within, modified)
+            yield structs.replace(session, paths=tuple(paths))
 
 
 def _last_time(paths: list[Path]) -> float | None:

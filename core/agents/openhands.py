@@ -31,7 +31,7 @@ from core.agents.values import (
 )
 from core.engine.values import fingerprint
 from core.events import Event, Matter, Prompt, SessionEnd, Turn, Where
-from core.logs.discovery import Found, extent
+from core.logs.discovery import Found, Listed, extent, listed_session
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
 from core.logs.log_files import read_log
@@ -130,17 +130,8 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
             size, modified, number = extent(events)
         except OSError:
             continue
-        yield Found(
-            agent=agent,
-            session=events.parent.name,
-            project=_workspace(events.parent / "base_state.json"),
-            path=events,
-            paths=(events,),
-            modified=modified,
-            size=size,
-            events=number,
-            active=now - modified <= active_within,
-        )
+        one = Listed(events.parent.name, _workspace(events.parent / "base_state.json"), "", None, number)
+        yield listed_session(agent, events, one, size, now, active_within, modified)
 
 
 def _workspace(state: Path) -> str:

@@ -38,14 +38,9 @@ AgentState = Literal["idle", "delegating", "stuck", "deep_work", "exploring"]
 AGENT_STATES: tuple[AgentState, ...] = get_args(AgentState)
 
 SignalName = Literal[
-    "flow_active",
-    "compound_frustration_seeking",
-    "frustration_spike",
-    "seeking_spike",
-    "uncertainty_spike",
-    "confidence_sustained",
-    "fatigue_rising",
-]
+    "flow_active", "compound_frustration_seeking", "frustration_spike", "seeking_spike", "uncertainty_spike",
+    "confidence_sustained", "fatigue_rising",
+]  # fmt: skip
 SIGNALS: tuple[SignalName, ...] = get_args(SignalName)
 SIGNAL_AXES: dict[str, tuple[Axis, ...]] = {
     "flow_active": ("flow",),

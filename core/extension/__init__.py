@@ -14,16 +14,9 @@ if TYPE_CHECKING:
     from core.extension.registry import Registry
 
 __all__ = [
-    "Answer",
-    "BranchRun",
-    "ExtendedEngine",
-    "Extension",
-    "Fault",
-    "Detection",
-    "Registry",
-    "StepExtension",
+    "Answer", "BranchRun", "ExtendedEngine", "Extension", "Fault", "Detection", "Registry", "StepExtension",
     "ToolCall",
-]
+]  # fmt: skip
 
 _MODULES = ("hooks", "in_step", "registry")
 

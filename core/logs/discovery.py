@@ -60,29 +60,32 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Listed(NamedTuple):
-    """One session of a database, from its own rows."""
+    """One session as its agent describes it."""
 
     session: str
     project: str
     title: str
     last: float | None  # When something last happened in it.
-    events: int  # About how many, from the number of its rows.
+    events: int  # About how many.
 
 
-def listed_session(agent: str, path: Path, one: Listed, size: int, now: float, active_within: float) -> Found:
-    """Return a session listed in a database, with the bytes it takes up."""
-    last = one.last or 0.0
+def listed_session(
+    agent: str, path: Path, one: Listed, size: int, now: float, active_within: float, modified: float | None = None
+) -> Found:
+    """Return a session with the bytes it takes up and its last change, in a database that of its own clock."""
+    told = one.last if modified is not None else one.last or 0.0
+    written = modified if modified is not None else one.last or 0.0
     return Found(
         agent=agent,
         session=one.session,
         project=redact_name(one.project),
         path=path,
         paths=(path,),
-        modified=last,
-        told=last,
+        modified=written,
+        told=told,
         size=size,
         events=one.events,
-        active=now - last <= active_within,
+        active=now - (written if told is None else min(told, written)) <= active_within,
         title=glimpse.display_title(one.title),
     )
 
@@ -104,19 +107,9 @@ def file_session(
     agent: str, path: Path, event: int, now: float, active_within: float, project: str = "", title: str = ""
 ) -> Found:
     """Return the session of a file, its events counted at that many bytes each."""
-    status = path.stat()
-    return Found(
-        agent=agent,
-        session=path.stem,
-        project=redact_name(project),
-        path=path,
-        paths=(path,),
-        modified=status.st_mtime,
-        size=status.st_size,
-        events=status.st_size // event,
-        active=now - status.st_mtime <= active_within,
-        title=glimpse.display_title(title),
-    )
+    size, modified = _extent(path)
+    one = Listed(path.stem, project, title, None, size // event)
+    return listed_session(agent, path, one, size, now, active_within, modified)
 
 
 def extent(folder: Path) -> tuple[int, float, int]:

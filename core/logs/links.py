@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -21,8 +22,6 @@ from core.settings.logs import LineSettings
 NOTHING = Raw(b"null")  # A field that is not there.
 _LONGEST = 256  # Characters beyond which a text is not an id.
 _MOST = 1 << 53
-
-Role = Literal["session", "user", "assistant", "tool", "system", "compaction", "summary", "setting", "label", ""]
 
 
 class Envelope(Struct, rename="camel", gc=False):
@@ -168,52 +167,39 @@ def is_true(raw: Raw) -> bool:
     return raw is not NOTHING and bytes(memoryview(raw)[:5]) == b"true"
 
 
-def role_and_message(envelope: Envelope) -> tuple[Role, RecordMessage]:
-    """Return the role and the message of a record; formats without roles have types."""
+def turn(envelope: Envelope) -> tuple[LinkKind, RecordMessage]:
+    """Return the kind and the message of a record, by its role or else by its type."""
     for inner in (envelope.message, envelope.payload):
         if _first_byte(inner) == b"{":
             message = RecordMessage.read(inner)
-            role = _ROLES.get(as_text(message.role)) or _ROLES.get(as_text(message.type), "")
-            return role or _ROLES.get(as_text(envelope.type), ""), message
-    message = RecordMessage(envelope.type, envelope.role, envelope.model, envelope.usage, envelope.tokens)
-    return _ROLES.get(as_text(envelope.role)) or _ROLES.get(as_text(envelope.type), ""), message
+            break
+    else:
+        message = RecordMessage(envelope.type, envelope.role, envelope.model, envelope.usage, envelope.tokens)
+    names = (message.role, message.type, envelope.type)
+    return next((kind for name in names if (kind := _KINDS.get(as_text(name)))), "entry"), message
 
 
 def _first_byte(raw: Raw) -> bytes:
     return bytes(memoryview(raw)[:1])
 
 
-# The names by which records of any format call a role.
-_NAMES_OF_ROLES: dict[Role, str] = {
-    "session": "session session_meta session.start",
-    "user": "user user.message",
-    "assistant": "assistant assistant.message gemini",
-    "tool": "tool toolResult function_call_output custom_tool_call_output tool.execution_complete",
+LinkKind = Literal[
+    "start", "prompt", "answer", "result", "system", "compaction", "summary", "rewind", "setting", "label",
+    "progress", "update", "entry", "unreadable",
+]  # fmt: skip
+# The roles and types of records of any format, by kind.
+_NAMES: dict[LinkKind, str] = {
+    "start": "session session_meta session.start",
+    "prompt": "user user.message",
+    "answer": "assistant assistant.message gemini",
+    "result": "tool toolResult function_call_output custom_tool_call_output tool.execution_complete",
     "system": "system developer info",
     "compaction": "compaction compacted session.compaction_complete",
     "summary": "branch_summary",
     "setting": "model_change thinking_level_change session_info session.model_change turn_context",
     "label": "label",
 }
-_ROLES = {name: role for role, names in _NAMES_OF_ROLES.items() for name in names.split()}
-
-
-LinkKind = Literal[
-    "start",
-    "prompt",
-    "answer",
-    "result",
-    "system",
-    "compaction",
-    "summary",
-    "rewind",
-    "setting",
-    "label",
-    "progress",
-    "update",
-    "entry",
-    "unreadable",
-]
+_KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 # Whether a record continues the conversation, belongs to its parent's turn, or is only stored with it.
 Rank = Literal["main", "beside", "aside"]
 
@@ -304,10 +290,9 @@ def _log_at(path: Path, kit: Kit, lines: LineSettings) -> Log | None:
     return log
 
 
-def session_links(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
+def session_links(session: LogSession, kit: Kit) -> Iterator[Link]:
     """Every record of a session, log after log, the main agent's first."""
-    for log in session.logs:
-        yield from links(log, kit, lines)
+    return chain.from_iterable(links(log, kit) for log in session.logs)
 
 
 class LinkReader:
@@ -380,26 +365,6 @@ class LinkReader:
         return link._replace(digest=sha256(record.data).digest(), model=model, tokens=tokens)
 
 
-_Entries: TypeAlias = list[msgspec.Raw]
-_KINDS: dict[Role, LinkKind] = {
-    "session": "start",
-    "user": "prompt",
-    "assistant": "answer",
-    "tool": "result",
-    "system": "system",
-    "compaction": "compaction",
-    "summary": "summary",
-    "setting": "setting",
-    "label": "label",
-    "": "entry",
-}
-
-
-def turn(envelope: Envelope) -> tuple[LinkKind, RecordMessage | None]:
-    role, message = role_and_message(envelope)
-    return _KINDS[role], message
-
-
 def _message_records(record: Record) -> Iterator[Record]:
     """The items of a document's list of messages as records of their own; else the document as one."""
     pointer, items = _message_list(record.data)
@@ -411,14 +376,14 @@ def _message_records(record: Record) -> Iterator[Record]:
         yield Record(bytes(raw), entry, place + 1)
 
 
-def _message_list(data: bytes) -> tuple[str, _Entries]:
+def _message_list(data: bytes) -> tuple[str, list[Raw]]:
     try:
         if data.lstrip(b"\xef\xbb\xbf\0 \t\r\n")[:1] == b"[":
-            return "", msgspec.json.decode(data, type=list[msgspec.Raw])
-        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+            return "", msgspec.json.decode(data, type=list[Raw])
+        fields = msgspec.json.decode(data, type=dict[str, Raw])
         for name in _LISTS:
-            if bytes(memoryview(fields.get(name, NOTHING))[:1]) == b"[":
-                return f"/{name}", msgspec.json.decode(fields[name], type=list[msgspec.Raw])
+            if _first_byte(fields.get(name, NOTHING)) == b"[":
+                return f"/{name}", msgspec.json.decode(fields[name], type=list[Raw])
     except FAULTS:
         pass
     return "", []

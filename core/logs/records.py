@@ -218,21 +218,14 @@ class Passage(msgspec.Struct, frozen=True):
 def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
     """Return the text of a place in a log, redacted and bounded; never raises on what is on disk."""
     try:
-        if where.entry.startswith("/"):
-            return _entry(where, longest)
+        if where.entry.startswith("/") and where.length > log_lines.LONGEST:
+            return Passage(fault="too long to inspect")
         if where.entry:
             return _passage(Documents().raw(where), False, longest)
         size = min(where.length, longest * 4 + _MARGIN)
         return _passage(_bytes(where, size), where.length > size, longest)
     except OSError as fault:
         return Passage(fault=reason(fault))
-
-
-def _entry(where: Where, longest: int) -> Passage:
-    """One value of a record, named by a JSON pointer."""
-    if where.length > log_lines.LONGEST:
-        return Passage(fault="too long to inspect")
-    return _passage(Documents().raw(where), False, longest)
 
 
 def raw(where: Where) -> bytes:

@@ -112,33 +112,12 @@ class TierSettings(Group):
     """Which models count as large, what a day may cost, and the gate's threshold."""
 
     none_words: Annotated[tuple[str, ...], Spec("Words in a model's name that mean no model answered.")] = (
-        "synthetic",
-        "none",
-    )
+        "synthetic", "none",
+    )  # fmt: skip
     small_words: Annotated[tuple[str, ...], Spec("Words in a model's name that mean a small model.")] = (
-        "haiku",
-        "mini",
-        "nano",
-        "flash",
-        "lite",
-        "small",
-        "tiny",
-        "micro",
-        "instant",
-        "fast",
-        "luna",
-        "gemma",
-        "ministral",
-        "1b",
-        "2b",
-        "3b",
-        "4b",
-        "7b",
-        "8b",
-        "9b",
-        "12b",
-        "14b",
-    )
+        "haiku", "mini", "nano", "flash", "lite", "small", "tiny", "micro", "instant", "fast", "luna", "gemma",
+        "ministral", "1b", "2b", "3b", "4b", "7b", "8b", "9b", "12b", "14b",
+    )  # fmt: skip
     otherwise: Annotated[Literal["T0", "T1", "T2"], Spec("Tier of a model that is not in the table.")] = "T2"
     daily_money: Annotated[float, Spec("Daily budget; 0 for no limit.", 0, 10_000, 1, "$", project=lower(1))] = 25.0
     daily_tokens: Annotated[

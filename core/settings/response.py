@@ -119,27 +119,12 @@ class GuardSettings(Group):
     write: Annotated[tuple[str, ...], Spec("Further tools that write, by name or pattern.")] = ()
     privileged: Annotated[tuple[str, ...], Spec("Further tools that need you, by name or pattern.")] = ()
     commands: Annotated[tuple[str, ...], Spec("Patterns of commands that need you, besides destructive ones.")] = (
-        "sudo *",
-        "su *",
-        "doas *",
-        "chmod -R *",
-        "chown -R *",
-        "* | sh",
-        "* | bash",
-        "npm publish*",
-    )
+        "sudo *", "su *", "doas *", "chmod -R *", "chown -R *", "* | sh", "* | bash", "npm publish*",
+    )  # fmt: skip
     paths: Annotated[tuple[str, ...], Spec("Patterns of paths whose writing needs you.")] = (
-        "*/.ssh/*",
-        "*/.gnupg/*",
-        "*/.env",
-        ".env",
-        "*/.git/*",
-        ".git/*",
-        "/etc/*",
-        "*/.claude/settings*",
-        "*/.codex/*",
-        "*/nooscope/*",
-    )
+        "*/.ssh/*", "*/.gnupg/*", "*/.env", ".env", "*/.git/*", ".git/*", "/etc/*", "*/.claude/settings*",
+        "*/.codex/*", "*/nooscope/*",
+    )  # fmt: skip
     lifetime: Annotated[float, Spec("How long a permit is valid.", 1, 3600, 5, "s")] = 120.0
     wait: Annotated[float, Spec("How long a call waits for you before the agent asks.", 0, 500, 1, "s")] = 20.0
     steps: Annotated[bool, Spec("A halt caused only by the number of steps also blocks writes.")] = False
@@ -300,27 +285,13 @@ class NoticeSettings(Group):
     muted: Annotated[tuple[str, ...], Spec("Rules that never notify.")] = ()
     idle: Annotated[float, Spec("A live agent that is silent for this long counts as stopped.", 5, 3600, 5, "s")] = 60.0
     final: Annotated[tuple[str, ...], Spec("Words with which logs end an agent's turn.")] = (
-        "end_turn",
-        "stop",
-        "stop_sequence",
-        "completed",
-    )
+        "end_turn", "stop", "stop_sequence", "completed",
+    )  # fmt: skip
     asking: Annotated[tuple[str, ...], Spec("Tools that wait for the person while they are open.")] = (
-        "AskUserQuestion",
-        "ExitPlanMode",
-        "ask_user",
-        "ask_question",
-        "request_user_input",
-        "ask_user_question",
-        "exit_plan_mode",
-        "question",
-        "plan_exit",
-        "AskUser",
-        "ExitSpecMode",
-        "AskQuestion",
-        "ask_followup_question",
+        "AskUserQuestion", "ExitPlanMode", "ask_user", "ask_question", "request_user_input", "ask_user_question",
+        "exit_plan_mode", "question", "plan_exit", "AskUser", "ExitSpecMode", "AskQuestion", "ask_followup_question",
         "notify_user",
-    )
+    )  # fmt: skip
 
 
 Weight = Annotated[float, Spec(ge=-5, le=5)]

@@ -34,18 +34,9 @@ class FleetSettings(Group):
 
 
 Series = Literal[
-    "activity",
-    "frustration",
-    "seeking",
-    "confidence",
-    "fatigue",
-    "flow",
-    "uncertainty",
-    "sleep",
-    "context",
-    "accuracy",
-    "volatility",
-]
+    "activity", "frustration", "seeking", "confidence", "fatigue", "flow", "uncertainty", "sleep", "context",
+    "accuracy", "volatility",
+]  # fmt: skip
 
 
 class ScreenSettings(Group):

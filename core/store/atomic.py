@@ -8,9 +8,9 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
-from core.folders import make_private
+from core.folders import make_private, private_file
 
 OWNER_ONLY = 0o600  # Permissions of a new file of our own.
 AS_USUAL = 0o666  # Permissions of a file for others, before the umask.
@@ -98,6 +98,17 @@ def set_aside(path: Path, fault: object) -> str:
     except OSError as error:
         return f"{path} is damaged ({fault}) and cannot be set aside ({error.strerror})"
     return f"{path} was damaged ({fault}); it was set aside as {aside.name}"
+
+
+def lock_alone(path: Path) -> IO[bytes] | None:
+    """Open a private file that no other program has locked, and lock it; None if one has."""
+    file = private_file(path).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import os
 import time
 from collections import deque
@@ -18,7 +17,7 @@ from blake3 import blake3
 
 from core.engine.mind.fabric import CompensationRollback
 from core.errors import StoreError
-from core.folders import make_private, private_file
+from core.folders import make_private
 from core.store import atomic
 
 ChainState = Literal["active", "completed", "compensating", "compensated", "compensation_failed"]
@@ -81,12 +80,9 @@ class Journal:
 def _open_locked(path: Path) -> IO[bytes]:
     """The log, locked; an error where another program has it."""
     while True:
-        file = private_file(path).open("ab")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            file.close()
-            raise StoreError(f"{path}: another nooscope is using it") from error
+        file = atomic.lock_alone(path)
+        if file is None:
+            raise StoreError(f"{path}: another nooscope is using it")
         if os.fstat(file.fileno()).st_nlink:
             return file
         file.close()  # the one that had it took it away meanwhile

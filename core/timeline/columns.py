@@ -84,12 +84,6 @@ class Columns:
         if len(fresh) == _FRESH:
             self._put(self._rows(fresh))
 
-    def extend(self, rows: NDArray[np.floating]) -> None:
-        """Add many rows at once, one per event."""
-        if self._fresh:
-            self._put(self._rows(self._fresh))
-        self._put(rows)
-
     def head(self, count: int) -> Columns:
         """The first `count` rows as a table of their own."""
         columns = Columns(self.names)
@@ -235,23 +229,15 @@ class Pyramid:
             level += 1
             run *= _FAN
         if level < 0:
-            lows = highs = columns.column(name, start, stop)
-        else:
-            first = -(-start // run)
-            last = min(stop // run, len(self._lows[level]))
-            head = columns.column(name, start, min(first * run, stop))
-            tail = columns.column(name, max(last * run, start), stop) if last >= first else head[:0]
-            return _merge(
-                width,
-                [
-                    (head, head, start, 1),
-                    (self._lows[level][first:last], self._highs[level][first:last], first * run, run),
-                    (tail, tail, max(last * run, start), 1),
-                ],
-                start,
-                stop,
-            )
-        return _merge(width, [(lows, highs, start, 1)], start, stop)
+            values = columns.column(name, start, stop)
+            return _merge(width, [(values, values, start, 1)], start, stop)
+        first = -(-start // run)
+        last = min(stop // run, len(self._lows[level]))
+        head = columns.column(name, start, min(first * run, stop))
+        tail = columns.column(name, max(last * run, start), stop) if last >= first else head[:0]
+        middle = self._lows[level][first:last], self._highs[level][first:last], first * run, run
+        pieces = [(head, head, start, 1), middle, (tail, tail, max(last * run, start), 1)]
+        return _merge(width, pieces, start, stop)
 
 
 def _merge(

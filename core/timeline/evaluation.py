@@ -180,17 +180,8 @@ class _Walker:
         if self._actions:
             self._readings["end"] = self._take(True)
         tenths = tuple((int(count), total, failed) for count, total, failed in self._tenths)
-        return Walk(
-            run.run,
-            run.model,
-            run.task,
-            not run.resolved,
-            self._readings,
-            self._alarms,
-            tenths,
-            self._squared,
-            self._actions,
-        )
+        known = run.run, run.model, run.task, not run.resolved
+        return Walk(*known, self._readings, self._alarms, tenths, self._squared, self._actions)
 
 
 def _raised(step: Step, storm: bool) -> list[str]:
@@ -231,7 +222,7 @@ def evaluate(walks: Sequence[Walk]) -> dict[str, Any]:
         "forecast_on_tasks_left_out": left_out_scores(),
         "alarms": _alarms(walks),
         "alarms_of_able_models": _alarms(_able(walks)),
-        "calibration": _calibration(walks),
+        "calibration": {"next_call": _next_call(walks), "forecast": _readout(walks)},
     }
 
 
@@ -279,10 +270,6 @@ def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:
     return rows
 
 
-def _calibration(walks: Sequence[Walk]) -> dict[str, Any]:
-    return {"next_call": _next_call(walks), "forecast": _readout(walks)}
-
-
 def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
     sums = np.array([walk.forecasts for walk in walks]).sum(0) if walks else np.zeros((TENTHS, 3))
     count = float(sums[:, 0].sum())
@@ -310,14 +297,8 @@ def _readout(walks: Sequence[Walk]) -> dict[str, Any]:
         failed = np.array([walk.failed for walk in there])
         expected, base = chances(shifts, failed, models)
         parts = np.array_split(np.argsort(expected, kind="stable"), min(TENTHS, len(expected)))
-        tenths = [
-            {
-                "runs": len(part),
-                "said": round(float(expected[part].mean()), 4),
-                "was": round(float(failed[part].mean()), 4),
-            }
-            for part in parts
-        ]
+        means = [(len(part), float(expected[part].mean()), float(failed[part].mean())) for part in parts]
+        tenths = [{"runs": runs, "said": round(said, 4), "was": round(was, 4)} for runs, said, was in means]
         error = sum(row["runs"] * abs(row["said"] - row["was"]) for row in tenths) / len(expected)
         points[point] = {
             "runs": len(there),

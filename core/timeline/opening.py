@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -275,13 +276,8 @@ def _resume(cached: Timeline, events: Iterator[Event], fresh: Timeline) -> tuple
             return fresh, iter(read_events)
         read_events.append(event)
         if event != expected:
-            return fresh, _chain(read_events, events)
+            return fresh, chain(read_events, events)
     return cached, events
-
-
-def _chain(first: list[Event], events: Iterator[Event]) -> Iterator[Event]:
-    yield from first
-    yield from events
 
 
 _RARELY = 8192  # Events between two key frames of a recording that is viewed, not scrubbed.
@@ -293,9 +289,8 @@ def last_screen(
     """A recording of only the last `tail` bytes of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
-        source = LogStamp.of(log.path)
-        long = source is not None and source.size > tail and log.format.style == "lines"
-        cut.append(log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log)
+        size = stamped.size if log.format.style == "lines" and (stamped := LogStamp.of(log.path)) else 0
+        cut.append(log._replace(start=max(log.start, size - tail)) if size > tail else log)
     timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = kit.counting(Diagnostics())
     timeline.extend(read_session(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))

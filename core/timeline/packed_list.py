@@ -172,20 +172,9 @@ class PackedList(Sequence[T]):
 
 
 MarkKind = Literal[
-    "prompt",
-    "signal",
-    "state",
-    "regime",
-    "halt",
-    "compaction",
-    "shift",
-    "quarantine",
-    "dream",
-    "agent",
-    "advice",
-    "method",
-    "background",
-]
+    "prompt", "signal", "state", "regime", "halt", "compaction", "shift", "quarantine", "dream", "agent", "advice",
+    "method", "background",
+]  # fmt: skip
 MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
 
 

@@ -11,9 +11,6 @@ import cbor2
 from blake3 import blake3
 from msgspec.structs import replace
 
-from core.engine.affect import AffectStep
-from core.engine.governor import Verdict
-from core.engine.mind.readings import Thought
 from core.engine.percept import AXES
 from core.engine.response.reaction import QUIET
 from core.engine.society import Society
@@ -105,12 +102,10 @@ class _ReceptorEngine(Engine):
     __slots__ = ()
 
     def step(self, event: Event) -> Step:
-        return Step(self.receptor.step(event), _NO_THOUGHT, _NO_VERDICT, _NO_MOOD, QUIET)
+        return Step(self.receptor.step(event), _NOT_RUN, _NOT_RUN, _NOT_RUN, QUIET)
 
 
-_NO_THOUGHT: Thought = None  # type: ignore[assignment]
-_NO_VERDICT: Verdict = None  # type: ignore[assignment]
-_NO_MOOD: AffectStep = None  # type: ignore[assignment]
+_NOT_RUN: Any = None
 
 
 class ReceptorRerun(Rerun):

@@ -23,14 +23,9 @@ from core.timeline.packed_list import MethodText, MethodTexts
 # Columns with the number of a name, or with one bit per signal of SIGNALS.
 CODES = ("state", "pattern", "regime", "governor", "signals", "fresh", "quarantined")
 NAMES = (
-    "at",
-    *CODES,
-    *(f"axis.{axis}" for axis in AXES),
-    *RECEPTOR_LEVELS,
-    *MIND_LEVELS,
-    *GOVERNOR_LEVELS,
+    "at", *CODES, *(f"axis.{axis}" for axis in AXES), *RECEPTOR_LEVELS, *MIND_LEVELS, *GOVERNOR_LEVELS,
     *AFFECT_LEVELS,
-)
+)  # fmt: skip
 
 _STATE = {name: float(number) for number, name in enumerate(AGENT_STATES)}
 _PATTERN = {name: float(number) for number, name in enumerate(PATTERNS)}

@@ -86,17 +86,16 @@ _MOST = 1000  # Values one sweep may try.
 
 def parse_sweep(text: str) -> tuple[str, list[float]]:
     """`NAME=lo:hi:n` as a setting and its values."""
-    name, equals, span = text.partition("=")
-    parts = span.split(":")
+    name, _, span = text.partition("=")
     tunable = tunables().get(name.strip())
     if tunable is None:
         raise UsageError(f"{name.strip()!r} is not a setting; `nooscope settings WORD` finds one")
     try:
-        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
-    except (ValueError, IndexError):
+        bounds, _, steps = span.rpartition(":")
+        low, high = map(float, bounds.split(":"))
+        count = int(steps)
+    except ValueError:
         raise UsageError(f"--set needs NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
-    if not equals or len(parts) != 3:
-        raise UsageError(f"--set needs NAME=lo:hi:n, such as {tunable.name}=0:1:21")
     if not 1 <= count <= _MOST:
         raise UsageError(f"a sweep takes from 1 to {_MOST} values, not {count}")
     return tunable.name, grid(tunable, low, high, count)

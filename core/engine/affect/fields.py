@@ -10,14 +10,9 @@ from core.engine.values import Derived, Value
 from core.settings.affect import TRIGGERS, AffectSettings, FieldSettings
 
 FieldName = Literal[
-    "uncertainty_sensitivity",
-    "ambiguity_tolerance",
-    "novelty_appetite",
-    "persistence",
-    "escalation",
-    "risk_sensitivity",
-    "cooperation",
-]
+    "uncertainty_sensitivity", "ambiguity_tolerance", "novelty_appetite", "persistence", "escalation",
+    "risk_sensitivity", "cooperation",
+]  # fmt: skip
 FIELDS: tuple[FieldName, ...] = get_args(FieldName)
 
 OBSERVED = 6  # How many of the triggers are observations of the agent's own work.

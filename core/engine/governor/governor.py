@@ -15,21 +15,10 @@ from core.events import Action, Event, Prompt, SessionStart, ToolUse
 from core.settings.governor import GovernorSettings, InputSettings
 
 RewardCause = Literal[
-    "no step yet",
-    "tests passed",
-    "build passed",
-    "committed",
-    "edit succeeded",
-    "command ran",
-    "sub-agent returned",
-    "found something",
-    "took a note",
-    "waited",
-    "failed",
-    "found nothing",
-    "was refused",
+    "no step yet", "tests passed", "build passed", "committed", "edit succeeded", "command ran",
+    "sub-agent returned", "found something", "took a note", "waited", "failed", "found nothing", "was refused",
     "same call, same result",
-]
+]  # fmt: skip
 
 _GAINS: dict[Action, tuple[str, RewardCause]] = {
     "file_edit": ("edited", "edit succeeded"),

@@ -107,23 +107,9 @@ def _compound(percept: Percept) -> bool:
 _NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _KEPT_STATE: KeptField = custom("state", CorticalState.pack, unpack)
 _PARTS = (
-    "clock",
-    "salience",
-    "habituation",
-    "sleep",
-    "gauge",
-    "dreams",
-    "homeostasis",
-    "state",
-    "mood",
-    "regime",
-    "vitality",
-    "forecast",
-    "tiers",
-    "episodes",
-    "fabric",
-    "metrics",
-)
+    "clock", "salience", "habituation", "sleep", "gauge", "dreams", "homeostasis", "state", "mood", "regime",
+    "vitality", "forecast", "tiers", "episodes", "fabric", "metrics",
+)  # fmt: skip
 
 
 class Heart(Stateful):

@@ -51,26 +51,10 @@ class Metrics(Stateful):
     """Collect what happens between ticks and close it into a row at each tick."""
 
     STATE = (
-        "_events",
-        "_turns",
-        "_actions",
-        "_retrieved",
-        "_hits",
-        "_misses",
-        "_unpriced",
-        "_forecasts",
-        "_cost",
-        "_deliberate",
-        "_act",
-        "_tokens",
-        "_accuracy",
-        "_until",
-        "_thinking_from",
-        "_counted",
-        "_answered",
-        "theta",
+        "_events", "_turns", "_actions", "_retrieved", "_hits", "_misses", "_unpriced", "_forecasts", "_cost",
+        "_deliberate", "_act", "_tokens", "_accuracy", "_until", "_thinking_from", "_counted", "_answered", "theta",
         row("last", TickRow),
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
         self._gamma = settings.gamma

@@ -17,25 +17,9 @@ StimulusKind = Literal["owner_message", "policy_violation", "confirmation", "ano
 STIMULUS_KINDS: tuple[StimulusKind, ...] = get_args(StimulusKind)
 
 Cause = Literal[
-    "prompt",
-    "interrupt",
-    "halt",
-    "destructive",
-    "rejected",
-    "failure",
-    "streak",
-    "repeat",
-    "burn",
-    "report",
-    "peer",
-    "shift",
-    "test",
-    "build",
-    "commit",
-    "compaction",
-    "context",
-    "deadline",
-]
+    "prompt", "interrupt", "halt", "destructive", "rejected", "failure", "streak", "repeat", "burn", "report", "peer",
+    "shift", "test", "build", "commit", "compaction", "context", "deadline",
+]  # fmt: skip
 
 # The governor halted, another agent reported, or something meant for the agent was not said in time.
 News = Literal["halt", "peer", "deadline"]

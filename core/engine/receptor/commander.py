@@ -16,14 +16,8 @@ from core.settings.receptor import CommanderSettings
 READ, SEARCH, EDIT, SHELL, DELEGATION, RECALL, REMEMBER, FAILED_SHELL = range(8)
 
 COUNTED: tuple[Action, ...] = (
-    "file_read",
-    "search",
-    "file_edit",
-    "shell_exec",
-    "delegation",
-    "memory_read",
-    "memory_write",
-)
+    "file_read", "search", "file_edit", "shell_exec", "delegation", "memory_read", "memory_write",
+)  # fmt: skip
 # The counter of each act; any other act does not affect the pattern.
 CODES: dict[tuple[Action, Outcome], int] = {
     (action, outcome): code for code, action in enumerate(COUNTED) for outcome in ("success", "failure", "empty")

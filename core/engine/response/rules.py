@@ -20,17 +20,9 @@ from core.settings.group import Field, Group, Invalid, Spec, fields_of
 # What a method may listen to: the receptor's signals, a loop, a governor's halt, pressure on the person, and budget or
 # context running out.
 Cue = Literal[
-    "compound",
-    "frustration",
-    "seeking",
-    "uncertainty",
-    "confidence",
-    "fatigue",
-    "loop",
-    "halt",
-    "pressure",
+    "compound", "frustration", "seeking", "uncertainty", "confidence", "fatigue", "loop", "halt", "pressure",
     "mortality",
-]
+]  # fmt: skip
 CUES: tuple[Cue, ...] = get_args(Cue)
 
 # Flow is not among them: it only silences.

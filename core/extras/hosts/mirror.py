@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import threading
 import time
@@ -321,12 +320,7 @@ class Mirror(SignsOfLife):
         if self.ledger is not None:
             raise UsageError("the stream was deleted and created again; restart nooscope to see it")
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "lock").open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._lock = lock
-        except OSError:
-            lock.close()
+        self._lock = atomic.lock_alone(folder / "lock")
         self.ledger = Ledger(folder)
         return self.ledger
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from core.agents.registry import known_agents, make_kit
 from core.agents.words import WordReader, word_logs
 from core.errors import LinkLost, StoreError, UnreadableLog
-from core.events import Event
 from core.extras.hosts import stream
 from core.logs.discovery import Found, describe_sessions, find
 from core.logs.finder import Finder
@@ -26,6 +23,7 @@ from core.logs.format import Diagnostics, roots
 from core.logs.log_files import is_folder
 from core.logs.session import identity
 from core.settings import Settings
+from core.store import atomic
 
 _ANSWER = 10.0  # Seconds in which the server must have stored a batch.
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -233,6 +231,7 @@ def _ours(id_: str) -> bool:
 
 
 _SETTLED = 1.0  # Seconds a call must be open before it is sent.
+_MOST_PENDING = 100  # Open calls and turns that one message contains at most.
 
 
 class ShippedSession:
@@ -274,12 +273,8 @@ class ShippedSession:
         if key == self._told:
             return None
         self._told = key
-        message = self.sender.pending_message(_first_events(events))
+        message = self.sender.pending_message(events[:_MOST_PENDING])
         return None if message.id in self._sent else message
-
-
-def _first_events(events: list[Event]) -> list[Event]:
-    return list(islice(events, 100))
 
 
 class Sources:
@@ -510,11 +505,7 @@ class SenderFile:
 
 
 def _lock_alone(path: Path) -> IO[bytes]:
-    """The lock, or an error where another process has it."""
-    file = path.open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise StoreError("another `nooscope fleet ship` is already sending this host's sessions there") from None
-    return file
+    """Return the open lock; an error if another process has it."""
+    if (lock := atomic.lock_alone(path)) is None:
+        raise StoreError("another `nooscope fleet ship` is already sending this host's sessions there")
+    return lock
