@@ -135,6 +135,16 @@ def tuple_queue(name: str, kind: Callable[..., Any]) -> KeptField:
     )
 
 
+def rows(name: str, kind: Callable[..., Any]) -> KeptField:
+    """A tuple of named tuples of one kind."""
+    return KeptField(
+        name,
+        "tuple([tuple(row) for row in self.{name}])",
+        "self.{name} = tuple([kind_{name}(*row) for row in {value}])",
+        ((f"kind_{name}", kind),),
+    )
+
+
 def row(name: str, kind: Callable[..., Any]) -> KeptField:
     """One named tuple, or none yet."""
     return KeptField(

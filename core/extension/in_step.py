@@ -17,7 +17,7 @@ from core.engine.response.rules import NoticeKind
 from core.engine.society.engine import Engine, Step
 from core.engine.state import Stateful, through
 from core.events import Event
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding, ordered
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding, ordered, standing_of
 from core.safe_text import safe
 from core.settings import Settings
 
@@ -151,17 +151,8 @@ class ExtendedEngine(Engine):
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How each one does."""
-        return tuple(
-            ExtensionStanding(
-                one.name,
-                one.layer,
-                one.about,
-                self._counts[one.name],
-                self._counts[one.name] < FAULTS,
-                self.troubles.get(one.name, ""),
-            )
-            for one in self._order
-        )
+        counts = self._counts
+        return tuple(standing_of(one, counts, self.troubles, counts[one.name] < FAULTS) for one in self._order)
 
     def _failed(self, one: StepExtension, fault: Exception) -> None:
         self.troubles[one.name] = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:160]

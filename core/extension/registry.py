@@ -13,7 +13,17 @@ from core.engine.response.learned import LEARNING_AXES
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault, ordered
+from core.extension.hooks import (
+    ANSWERS,
+    FAULTS,
+    HOOKS,
+    Answer,
+    Extension,
+    ExtensionStanding,
+    Fault,
+    ordered,
+    standing_of,
+)
 from core.safe_text import safe
 
 _BY_EVENT: tuple[tuple[type, str], ...] = (
@@ -35,19 +45,12 @@ class Registry:
     Only hooks that somebody overrides are ever called.
     """
 
-    def __init__(
-        self,
-        extensions: Iterable[Extension] = (),
-        *,
-        tolerance: int = FAULTS,
-        tell: Callable[[Fault], object] | None = None,
-    ) -> None:
+    def __init__(self, extensions: Iterable[Extension] = (), *, tolerance: int = FAULTS) -> None:
         self.extensions, self.complaints = ordered(extensions)
         self.faults: list[Fault] = []  # Since the last look.
         self.session = ""  # The id of the session they listen to.
         self.lessons: dict[Axis, float] = {}  # How far extensions would move the sensitivity of axes.
         self._tolerance = tolerance
-        self._tell = tell
         self._counts: dict[str, int] = {}
         self._last: dict[str, str] = {}
         self._off: set[str] = set()
@@ -171,8 +174,6 @@ class Registry:
                 self._off.add(name)
                 self._wire()
             self.faults.append(fault)
-        if self._tell is not None:
-            self._tell(fault)
         return fault
 
     def is_on(self, name: str) -> bool:
@@ -191,14 +192,4 @@ class Registry:
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How each one does, in the order in which they run."""
-        return tuple(
-            ExtensionStanding(
-                one.name,
-                one.layer,
-                one.about,
-                self._counts.get(one.name, 0),
-                one.name not in self._off,
-                self._last.get(one.name, ""),
-            )
-            for one in self.extensions
-        )
+        return tuple(standing_of(one, self._counts, self._last, one.name not in self._off) for one in self.extensions)

@@ -84,6 +84,12 @@ class Columns:
         if len(fresh) == _FRESH:
             self._put(self._rows(fresh))
 
+    def extend(self, rows: NDArray[np.floating]) -> None:
+        """Add many rows at once, one per event."""
+        if self._fresh:
+            self._put(self._rows(self._fresh))
+        self._put(rows)
+
     def head(self, count: int) -> Columns:
         """The first `count` rows as a table of their own."""
         columns = Columns(self.names)

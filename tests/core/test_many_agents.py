@@ -118,7 +118,7 @@ def test_guides_of_a_deep_chain_stay_narrow_and_say_how_deep() -> None:
 def test_a_short_table_takes_little_room_and_grows(rows: int) -> None:
     columns = Columns(["a", "b"])
     for row in range(rows):
-        columns.append((1.0 * row, 2.0 * row))
+        columns.extend(np.array([[1.0 * row, 2.0 * row]], np.float32))
     assert columns.column("b").tolist() == [2.0 * row for row in range(rows)]
     blocks = [block for block in columns._stand[0] if isinstance(block, np.ndarray)]
     assert len(blocks) == min(-(-rows // ROWS), OPEN)

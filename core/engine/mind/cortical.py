@@ -254,16 +254,9 @@ class Mood(Stateful):
 
     def read(self) -> MoodReading:
         """The mood and its reasons."""
-        return MoodReading(
-            self.pleasure,
-            self.arousal,
-            self.dominance,
-            self.emotion,
-            sqrt((self.pleasure**2 + self.arousal**2 + self.dominance**2) / 3.0),
-            *self._targets,
-            self.rate * 60.0,
-            self.share,
-        )
+        mood = self.pleasure, self.arousal, self.dominance
+        intensity = sqrt(sum([part**2 for part in mood]) / 3.0)
+        return MoodReading(*mood, self.emotion, intensity, *self._targets, self.rate * 60.0, self.share)
 
 
 def _step(value: float, target: float, rise: float, fall: float) -> float:

@@ -287,16 +287,8 @@ class Heart(Stateful):
 
     def dream(self, reason: Reason) -> Dream:
         """Consolidate, and start sleep pressure again."""
-        dream = self.dreams.run(
-            self.at,
-            self.now,
-            self.clock.gamma,
-            reason,
-            self.sleep.pressure,
-            self.episodes,
-            self.salience,
-            self.habituation,
-        )
+        moment = self.at, self.now, self.clock.gamma
+        dream = self.dreams.run(moment, reason, self.sleep.pressure, self.episodes, self.salience, self.habituation)
         self.sleep.reset()
         self._due_told = False
         self.dreamt = dream

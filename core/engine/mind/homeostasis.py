@@ -145,20 +145,10 @@ class Homeostasis(Stateful):
 
     def rules(self) -> tuple[RuleState, ...]:
         """Return the state of every rule."""
+        states = (self._averages, self._deviations, self._threshold, self._straying, self._persistence)
         corrections = (*self._corrections, float(self.intensive))
-        return tuple(
-            RuleState(
-                signal,
-                _KNOBS[signal],
-                self._averages[index],
-                self._deviations[index],
-                self._threshold[index],
-                self._straying[index],
-                self._persistence[index],
-                corrections[index],
-            )
-            for index, signal in enumerate(SIGNAL_IDS)
-        )
+        columns = zip(SIGNAL_IDS, _KNOBS.values(), *states, corrections, strict=True)
+        return tuple([RuleState(*column) for column in columns])
 
     def read(self) -> HomeostasisReading:
         """Return knobs, those of them that the operator holds, and rules."""

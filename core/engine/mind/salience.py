@@ -127,10 +127,6 @@ def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Reg
     }
 
 
-def _row(item: Item) -> tuple[Any, ...]:
-    return (item[0], tuple(item[1]), *item[2:])
-
-
 def _item(row: Sequence[Any]) -> Item:
     number, stimulus, *rest = row
     return Item(number, Stimulus(*stimulus), *rest)
@@ -146,7 +142,12 @@ class Salience(Stateful):
     so that a tick costs the same however long the queue is.
     """
 
-    STATE = ("_next", plain_list("_faded"), mapped("_usual"), each("_items", _row, _item))
+    STATE = (
+        "_next",
+        plain_list("_faded"),
+        mapped("_usual"),
+        each("_items", lambda item: (item[0], tuple(item[1]), *item[2:]), _item),
+    )
 
     def __init__(self, settings: SalienceSettings) -> None:
         self._weights = (settings.novelty_weight, settings.relevance_weight, settings.urgency_weight)

@@ -48,16 +48,18 @@ class Dreams(Stateful):
 
     def run(
         self,
-        at: float,
-        now: float,
-        tick: int,
+        moment: tuple[float, float, int],
         reason: Reason,
         pressure: float,
         episodes: Episodes,
         salience: Salience,
         habituation: Habituation,
     ) -> Dream:
-        """Compress episodes, collect garbage, rebalance salience, ask for a full frame."""
+        """Compress episodes, collect garbage, rebalance salience, and request a full frame.
+
+        The moment is the time of the last event, in the log and in subjective seconds, and the gamma tick.
+        """
+        at, now, tick = moment
         compressed = episodes.compress(tick + 1)
         expired = salience.drop_expired(now)
         forgotten = habituation.collect(tick)

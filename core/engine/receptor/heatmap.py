@@ -103,10 +103,6 @@ class Leaf(Stateful):
         return reading_of(PathReading, self, heat=self.weight / unit)
 
 
-def _dump_leaves(leaves: dict[str, Leaf]) -> tuple[Any, ...]:
-    return tuple([leaf.dump() for leaf in leaves.values()])
-
-
 def _load_leaves(rows: Sequence[Any]) -> dict[str, Leaf]:
     leaves = {}
     for values in rows:
@@ -129,7 +125,7 @@ class Heatmap(Stateful):
 
     STATE = (
         "_base",
-        custom("_leaves", _dump_leaves, _load_leaves),
+        custom("_leaves", lambda leaves: tuple([leaf.dump() for leaf in leaves.values()]), _load_leaves),
         KeptField(
             "top", "tuple([leaf.path for leaf in self._top])", "self._top = [self._leaves[path] for path in {value}]"
         ),

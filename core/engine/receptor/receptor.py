@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from mypy_extensions import mypyc_attr
 
@@ -14,7 +13,7 @@ from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
 from core.engine.receptor.readings import AxisReading, ReceptorReading, Why
 from core.engine.receptor.triangle import AmbientEstimator, EmotionNeuron, Field, FlowGate, MetaNeuron
-from core.engine.state import Stateful, custom, inner
+from core.engine.state import Stateful, inner, rows
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.receptor import ReceptorSettings, TimeSettings
 
@@ -80,14 +79,6 @@ _LONG_PROMPT = (LONG_PROMPT,)
 _new_tuple = tuple.__new__  # Builds a named tuple without its Python-level constructor, as this runs for every event.
 
 
-def _dump_signals(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
-    return tuple([tuple(signal) for signal in signals])
-
-
-def _load_signals(rows: Sequence[Any]) -> tuple[Signal, ...]:
-    return tuple([Signal(*row) for row in rows])
-
-
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Receptor(Stateful):
     """Turn what an agent does into axes and signals, without ever acting on it.
@@ -110,7 +101,7 @@ class Receptor(Stateful):
         inner("_meta"),
         inner("heatmap"),
         inner("facts"),
-        custom("_signals", _dump_signals, _load_signals),
+        rows("_signals", Signal),
     )
 
     def __init__(self, settings: ReceptorSettings) -> None:

@@ -218,10 +218,6 @@ class QueueReading(Value, frozen=True):
     count: int  # Asked for so far.
 
 
-def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple([tuple(value) for value in values])
-
-
 def _past_intervention(intervention: Sequence[Any], *episode: Any) -> PastIntervention:
     return PastIntervention(Intervention(*intervention), *episode)
 
@@ -237,7 +233,7 @@ class InterventionQueue(Stateful):
         "_number",
         custom("waiting", tuple, lambda rows: [Intervention(*row) for row in rows]),
         tuple_queue("_past", _past_intervention),
-        custom("open", _rows, lambda rows: [list(row) for row in rows]),
+        custom("open", lambda rows: tuple(map(tuple, rows)), lambda rows: list(map(list, rows))),
     )
 
     def __init__(self, settings: QueueSettings) -> None:

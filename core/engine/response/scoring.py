@@ -18,7 +18,7 @@ from core.engine.percept import (
     SignalName,
 )
 from core.engine.response.rules import CUE_OF, CUES, Cue, Method, MethodType, Mode, RuleSet
-from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, through
+from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, rows, through
 from core.engine.values import Derived, Value
 from core.events import ACTIONS, Action
 from core.settings.response import ScoringSettings
@@ -109,10 +109,6 @@ class _Audience:
 _audience = Derived(_Audience)
 
 
-def _written(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple([tuple(value) for value in values])
-
-
 class Scorer(Stateful):
     """Score every method that hears something, and remember when each fired.
 
@@ -124,8 +120,8 @@ class Scorer(Stateful):
         through("fired", "_take_fired"),
         "_at",
         "_state",
-        custom("_signals", _written, lambda rows: tuple([Signal(*row) for row in rows])),
-        custom("_extra", _written, lambda rows: tuple(map(tuple, rows))),
+        rows("_signals", Signal),
+        rows("_extra", lambda *pair: pair),
         mapped("_before"),
     )
 

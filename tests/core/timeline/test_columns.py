@@ -45,8 +45,7 @@ def test_an_envelope_keeps_every_extreme(start: int, length: int, width: int) ->
 def test_an_envelope_follows_rows_that_come_later() -> None:
     columns = table(5_000)
     columns.envelope("up", 0, 5_000, 50)
-    for values in np.array([[row, 0] for row in range(5_000, 20_000)]):
-        columns.append(values)
+    columns.extend(np.array([[row, 0] for row in range(5_000, 20_000)]))
     _, high = columns.envelope("up", 0, 20_000, 50)
     assert high[-1] == 19_999
     assert (np.diff(high) > 0).all()
@@ -60,8 +59,7 @@ def test_rows_not_yet_in_a_block_are_read_like_all_others(length: int) -> None:
     assert columns.value("up", length) == np.float32(1 / 3)
     assert columns.column("up").tolist() == [*range(length), np.float32(1 / 3)]
     assert columns.column("up", length).tolist() == [np.float32(1 / 3)]
-    for values in np.array([[7, 7], [8, 8]]):
-        columns.append(values)
+    columns.extend(np.array([[7, 7], [8, 8]]))
     assert columns.column("up", length + 1).tolist() == [7, 8]
     with pytest.raises(IndexError):
         columns.value("up", length + 3)
@@ -81,8 +79,7 @@ def _packed_blocks(columns: Columns) -> int:
 
 def _filled(length: int) -> Columns:
     columns = Columns(["up", "wave"])
-    for values in np.stack([np.arange(length), np.arange(length) * 7919 % 1000], axis=1):
-        columns.append(values)
+    columns.extend(np.stack([np.arange(length), np.arange(length) * 7919 % 1000], axis=1))
     return columns
 
 
@@ -107,8 +104,7 @@ def test_any_stretch_of_packed_blocks_reads_as_it_was_put(start: int, stop: int)
 def test_values_that_are_no_numbers_come_back_bit_by_bit() -> None:
     odd = np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45], np.float32)
     columns = Columns(["odd"])
-    for values in np.resize(odd, (OPEN + 1) * ROWS)[:, None]:
-        columns.append(values)
+    columns.extend(np.resize(odd, (OPEN + 1) * ROWS)[:, None])
     columns.append((0.0,))
     assert _packed_blocks(columns) >= 1
     assert columns.column("odd", 0, 7).tobytes() == odd.tobytes()
@@ -121,8 +117,7 @@ def test_what_was_kept_goes_on_as_before(length: int) -> None:
     again = Columns.unpacked(whole.names, whole.packed())
     assert again.packed() == whole.packed()
     for columns in (whole, again):
-        for values in np.ones((300, 2)):
-            columns.append(values)
+        columns.extend(np.ones((300, 2)))
         columns.append((3, 4))
     assert _packed_blocks(again) == _packed_blocks(whole)
     for name in whole.names:
