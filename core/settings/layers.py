@@ -211,11 +211,19 @@ def value_of(settings: Settings, name: str) -> Any:
     return functools.reduce(getattr, name.split("."), settings)
 
 
+def every_value(group: Group, prefix: str = "") -> dict[str, Any]:
+    """Every setting by its dotted name, in the order of declaration."""
+    values: dict[str, Any] = {}
+    for name in group.__struct_fields__:
+        value = getattr(group, name)
+        values |= every_value(value, f"{prefix}{name}.") if isinstance(value, Group) else {prefix + name: value}
+    return values
+
+
 def own_values(settings: Settings) -> tuple[Given, ...]:
     """The settings that differ from the built-in ones."""
-    return tuple(
-        Given(name, value) for name, each in tunables().items() if (value := value_of(settings, name)) != each.default
-    )
+    usual = every_value(Settings())
+    return tuple(Given(name, value) for name, value in every_value(settings).items() if value != usual[name])
 
 
 def with_value(settings: Settings, name: str, value: Any) -> Settings:

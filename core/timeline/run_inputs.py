@@ -13,7 +13,7 @@ from core.engine.affect import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.extension.use import step_makers
 from core.settings import Settings
-from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.settings.layers import Given, Layer, every_value, own_values, resolve
 from core.store.carry_over import CarryOverStore, KeptStart
 from core.store.profiles import is_model_setting
 from core.timeline.initial_state import PLAIN, InitialState
@@ -39,8 +39,7 @@ class RunInputs(NamedTuple):
 
 def modelled(settings: Settings) -> dict[str, Any]:
     """Every setting that a run depends on, as plain values."""
-    names = (name for name in tunables() if is_model_setting(name))
-    return {name: to_builtins(value_of(settings, name)) for name in names}
+    return {name: to_builtins(value) for name, value in every_value(settings).items() if is_model_setting(name)}
 
 
 def pack_start(settings: Settings, initial: InitialState) -> bytes:
@@ -92,12 +91,10 @@ def _content(body: bytes) -> dict[str, Any]:
 
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     """Return today's settings, with the ones a run depends on as they were then."""
-    usual = {name: each.default for name, each in tunables().items() if is_model_setting(name)}
-    other = {name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default}
-    changed = {name: value for name, value in values.items() if name in usual and value != to_builtins(usual[name])}
-    others = {name: value for name, value in other.items() if name not in usual}
+    usual = modelled(Settings())
+    changed = {name: value for name, value in values.items() if name in usual and value != usual[name]}
     layers = [
-        Layer("today", tuple(Given(name, value) for name, value in others.items())),
+        Layer("today", tuple(given for given in own_values(today) if given.name not in usual)),
         Layer("as it was given", tuple(Given(name, value) for name, value in changed.items())),
     ]
     resolved = resolve(layers)
