@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import core.engine.response.tables
 from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.registry import make_kit
 from core.engine.response.loops import DETECTORS, LoopDetector
@@ -23,12 +24,13 @@ from core.settings.response import DetectorName, LoopSettings
 from core.timeline.evaluation import Bools, Floats
 
 RESULTS = Path(__file__).with_name("loops.json")
+LOOPS = Path(core.engine.response.tables.__file__).with_name("loops.toml")
 GRID: dict[DetectorName, tuple[str, tuple[int, ...]]] = {
     "repeat": ("times", (4, 5, 6, 8, 10)),
     "failing": ("times", (8, 10, 12, 14, 16)),
     "oscillation": ("flips", (2, 3, 4)),
     "retest": ("times", (5, 6, 8, 10)),
-    "rework": ("times", (6, 7, 8, 9, 10, 12)),
+    "rework": ("times", (6, 7, 8, 9, 10, 12, 16, 20)),
     "stalled": ("times", (13, 14, 15, 16, 17, 18)),
     "no_progress": ("times", (26, 28, 30, 32, 34, 36, 38, 40, 42, 44)),
 }
@@ -97,26 +99,24 @@ def different_limits(data: Data, name: DetectorName) -> list[int]:
     return list({data.alarms[name, limit].tobytes(): limit for limit in GRID[name][1]}.values())
 
 
-def choose(data: Data, rows: Bools, names: Iterable[DetectorName], fixed: Limits) -> Limits:
-    """Choose the limits of some detectors with the greatest recall that gain and keep to the share of good runs."""
+def choose(data: Data, rows: Bools, without: str = "") -> Limits:
+    """Choose the limits with the greatest recall that gain and keep to the share of good runs."""
     best: tuple[float, Limits] = (-1.0, {})
-    chosen = list(names)
-    for values in itertools.product(*(different_limits(data, name) for name in chosen)):
-        limits = {**fixed, **dict(zip(chosen, values, strict=True))}
+    names = [name for name in GRID if name != without]
+    for values in itertools.product(*(different_limits(data, name) for name in names)):
+        limits = dict(zip(names, values, strict=True))
         good, gain, recall = score(data, union(data, limits), rows)
         if good <= GOOD and recall * gain > best[0]:
             best = (recall * gain, limits)
     return best[1]
 
 
-def left_out(
-    data: Data, labels: Any, names: Iterable[DetectorName], fixed: Limits | None = None
-) -> tuple[float, float, float]:
+def left_out(data: Data, labels: Any, without: str = "") -> tuple[float, float, float]:
     """Score limits on each group that were chosen on all others."""
     alarmed = np.zeros(len(data.failed), bool)
     for label in np.unique(labels):
         outside = labels == label
-        alarmed |= outside & union(data, choose(data, ~outside, names, fixed or {}))
+        alarmed |= outside & union(data, choose(data, ~outside, without))
     return score(data, alarmed, np.ones(len(data.failed), bool))
 
 
@@ -132,7 +132,7 @@ def evaluate(data: Data) -> dict[str, Any]:
     in_use = default_limits()
     figures: dict[str, Any] = {"runs": len(data.failed), "limits": in_use}
     figures["in use"] = score(data, union(data, in_use), everything)
-    figures["chosen on all"] = choose(data, everything, GRID, {})
+    figures["chosen on all"] = choose(data, everything)
     for name, limit in in_use.items():
         others = union(data, {other: value for other, value in in_use.items() if other != name})
         alone = data.alarms[name, limit]
@@ -140,14 +140,20 @@ def evaluate(data: Data) -> dict[str, Any]:
         figures[f"{name} only"] = score(data, alone & ~others, everything)
     for kind, labels in data.groups.items():
         if len(np.unique(labels)) > 1:
-            figures[f"{kind} left out"] = left_out(data, labels, GRID)
-            figures[f"{kind} left out, others as they are"] = {
-                name: left_out(data, labels, [name], in_use) for name in GRID
-            }
-            figures[f"{kind} left out, without"] = {
-                name: left_out(data, labels, [other for other in GRID if other != name]) for name in GRID
-            }
+            figures[f"{kind} left out"] = left_out(data, labels)
+            figures[f"{kind} left out, without"] = {name: left_out(data, labels, name) for name in GRID}
     return figures
+
+
+def left_out_table(results: dict[str, Any]) -> Iterator[str]:
+    """The figures of groups left out, as `nooscope tune evaluate` prints them."""
+    yield "# What the loop alarm is worth on groups left out of the choice of its limits, made by"
+    yield "# `python -m bench.fit.loops`: share of good runs alarmed, gain over the models' own base rate, recall."
+    for name, figures in results.items():
+        yield f"[{name}]"
+        for kind in ("models", "repositories", "tasks"):
+            if f"{kind} left out" in figures:
+                yield f"{kind} = [{', '.join(f'{figure:.4f}' for figure in figures[f'{kind} left out'])}]"
 
 
 def main() -> None:
@@ -156,6 +162,7 @@ def main() -> None:
     paths = parser.parse_args().paths
     results = {path.name.split(".")[0]: evaluate(measure(read_runs([path]))) for path in paths}
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    LOOPS.write_text("\n".join(left_out_table(results)) + "\n")
     print(RESULTS.read_text())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from functools import partial
 from math import nan
@@ -16,6 +17,7 @@ from core.agents.registry import make_kit
 from core.engine.percept import AXES
 from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.outlook import left_out_scores, shift_of, stage_fit, stage_of
+from core.engine.response.tables import LOOPS
 from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.format import Kit
@@ -220,6 +222,7 @@ def evaluate(walks: Sequence[Walk]) -> dict[str, Any]:
         "auc": auc,
         "intervals": intervals,
         "forecast_on_tasks_left_out": left_out_scores(),
+        "loops_on_groups_left_out": tomllib.loads(LOOPS.decode()),
         "alarms": _alarms(walks),
         "alarms_of_able_models": _alarms(_able(walks)),
         "calibration": {"next_call": _next_call(walks), "forecast": _readout(walks)},

@@ -187,7 +187,7 @@ def _left_out_loss(x: Floats, shifts: Floats, bad: Bools, place: int) -> tuple[f
         changes, intercept = _fit_change(x[others], shifts[others], bad[others], hold)
         total = shifts + x @ changes
         odds = intercept + total[place] - total[others].mean()
-        losses.append(float(np.log1p(np.exp(-odds if bad[place] else odds))))
+        losses.append(float(np.logaddexp(0.0, -odds if bad[place] else odds)))
     return losses[0], losses[1]
 
 

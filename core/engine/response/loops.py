@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, get_args
 
-from core.engine.state import KeptField, Stateful, byte_queue, custom, each, keyed, mapped, plain_list, queued, through
+from core.engine import state
 from core.engine.values import Value
 from core.events import Event, Prompt, ToolUse, Turn
 from core.settings import response
@@ -82,10 +82,10 @@ def _is_good_edit(event: ToolUse) -> bool:
     return event.action == "file_edit" and event.outcome == "success"
 
 
-class Detector(Stateful):
+class Detector(state.Stateful):
     """Count towards a limit; subclasses decide what counts and what starts the count again."""
 
-    STATE: ClassVar[Sequence[str | KeptField]] = ("count", "limit", "began_at", "subject", "tool")
+    STATE: ClassVar[Sequence[str | state.KeptField]] = ("count", "limit", "began_at", "subject", "tool")
     TABLES: ClassVar[tuple[str, ...]] = ()  # What grows, up to `_size` entries.
     _size = 0
     period = 0
@@ -152,10 +152,10 @@ class Repeat(Detector):
 
     STATE = (
         *Detector.STATE,
-        each("_keys", tuple, lambda row: (row[0], row[1])),
-        queued("_times"),
-        plain_list("_runs"),
-        plain_list("_began"),
+        state.each("_keys", tuple, lambda row: (row[0], row[1])),
+        state.queued("_times"),
+        state.plain_list("_runs"),
+        state.plain_list("_began"),
         "period",
         "failed",
     )
@@ -264,22 +264,14 @@ class Failing(Detector):
 class Retest(Detector):
     """A command that fails again although something was edited in between."""
 
-    STATE = (
-        *Detector.STATE,
-        custom(
-            "_commands",
-            lambda rows: tuple([(shape, *row) for shape, row in rows.items()]),
-            lambda rows: {shape: row for shape, *row in rows},
-        ),
-        "_edits",
-        "between",
-        "same_error",
-    )
+    STATE = (*Detector.STATE, state.tabled("_commands", 5), "_edits", "between", "same_error")
+
+    TABLES = ("_commands",)
 
     def __init__(self, settings: response.RetestSettings) -> None:
         self._size = settings.kept
         # By shape: failures, edits before the first and the last, last result, whether all were alike.
-        self._commands: dict[int, list[int]] = {}
+        self._commands: dict[int, tuple[int, int, int, int, int]] = {}
         super().__init__(settings.times)
 
     def reset(self) -> None:
@@ -304,10 +296,10 @@ class Retest(Detector):
                 self.reset()
             return
         if command is None:
-            command = [1, self._edits, self._edits, event.result, 1]
+            command = (1, self._edits, self._edits, event.result, 1)
         elif self._edits > command[2]:
             alike = command[4] * (event.result == command[3])
-            command = [command[0] + 1, command[1], self._edits, event.result, alike]
+            command = (command[0] + 1, command[1], self._edits, event.result, alike)
         self._remember(self._commands, shape, command)
         if command[0] >= self.count:
             self._count(event, tool_limit)
@@ -322,7 +314,7 @@ class Retest(Detector):
 class Rework(Detector):
     """Files edited again and again while calls fail and no check passes."""
 
-    STATE = (*Detector.STATE, keyed("_files"), "_failures", "_settled")
+    STATE = (*Detector.STATE, state.keyed("_files"), "_failures", "_settled")
 
     def __init__(self, settings: response.ReworkSettings) -> None:
         self._size = settings.kept
@@ -365,7 +357,7 @@ class Rework(Detector):
 class NoProgress(Detector):
     """A long stretch of calls, some of which fail, that edits no other file and passes no check."""
 
-    STATE = (*Detector.STATE, keyed("_files"), "_troubles")
+    STATE = (*Detector.STATE, state.keyed("_files"), "_troubles")
 
     TABLES = ("_files",)
 
@@ -416,12 +408,14 @@ class Oscillation(Detector):
 
     STATE = (
         *Detector.STATE,
-        custom(
+        state.custom(
             "_edits",
             lambda edits: tuple([(*edit, *value) for edit, value in edits.items()]),
             lambda rows: {(tuple(files), old, new): (flips, at) for files, old, new, flips, at in rows},
         ),
-        custom("_written", lambda texts: tuple(texts.items()), lambda rows: {tuple(row[0]): row[1] for row in rows}),
+        state.custom(
+            "_written", lambda texts: tuple(texts.items()), lambda rows: {tuple(row[0]): row[1] for row in rows}
+        ),
         "_quiet",
     )
 
@@ -474,7 +468,7 @@ class Oscillation(Detector):
 class Stalled(Detector):
     """Calls that bring nothing new: no new file, no new result, no new edit, no check with another answer."""
 
-    STATE = (*Detector.STATE, byte_queue("_window", bool), keyed("_known"), mapped("_answers"))
+    STATE = (*Detector.STATE, state.byte_queue("_window", bool), state.keyed("_known"), state.mapped("_answers"))
 
     TABLES = ("_known", "_answers")
 
@@ -537,15 +531,7 @@ class Stalled(Detector):
         return f"{self.count} of the last {self._window_size} calls brought nothing new"
 
 
-def _write_announced(rows: dict[tuple[response.DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple([(*key, *value) for key, value in rows.items()])
-
-
-def _read_announced(rows: Sequence[Any]) -> dict[tuple[response.DetectorName, str], tuple[int, float]]:
-    return {(name, tool): (count, at) for name, tool, count, at in rows}
-
-
-class LoopDetector(Stateful):
+class LoopDetector(state.Stateful):
     """Announce a loop once, and again when it got notably worse.
 
     Waiting, plans and calls without an outcome are ignored. The end of a turn and the person's prompt end
@@ -553,13 +539,7 @@ class LoopDetector(Stateful):
     """
 
     NAMED = True
-    STATE = (
-        through("parts", "_load_parts"),
-        "_active",
-        custom("_announced", _write_announced, _read_announced),
-        "_times",
-        "_prompt",
-    )
+    STATE = (state.through("parts", "_load_parts"), "_active", state.tabled("_announced", 2), "_times", "_prompt")
 
     def __init__(self, settings: response.LoopSettings, final: frozenset[str] = frozenset()) -> None:
         all_parts: tuple[tuple[response.DetectorName, bool, Detector], ...] = (
@@ -578,7 +558,7 @@ class LoopDetector(Stateful):
         self._cooldown = settings.cooldown
         self._tools: dict[str, dict[response.DetectorName, int]] = dict(settings.tools)
         self._active: response.DetectorName | None = None
-        self._announced: dict[tuple[response.DetectorName, str], tuple[int, float]] = {}
+        self._announced: dict[str, tuple[int, float]] = {}  # Count and time, by detector and tool.
         self._times = 0
         self._prompt = 0
 
@@ -625,7 +605,7 @@ class LoopDetector(Stateful):
         resumed = name != self._active
         self._active = name
         part = self._parts[name]
-        key = (name, part.tool if name in _OF_ONE_TOOL else "")
+        key = f"{name} {part.tool}" if name in _OF_ONE_TOOL else name
         earlier = self._announced.get(key)
         if earlier is not None:
             if part.count < self._growth * earlier[0] and not (resumed and at - earlier[1] >= self._cooldown):

@@ -208,6 +208,10 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
             yield f"{'  on tasks left out of its fit':34}" + "".join(f"{_figure(score):>8}" for score in scores)
     yield ""
     yield from _alarm_rows("alarm", result["alarms"])
+    for runs, groups in result["loops_on_groups_left_out"].items():
+        for group, (good, gain, recall) in groups.items():
+            name = f"loop, {group} of {runs} left out of the choice of its limits"
+            yield f"{name}: good {good:.3f}, gain {gain:+.3f}, recall {recall:.3f}"
     yield ""
     yield from _alarm_rows("of able models", result["alarms_of_able_models"])
     yield ""
