@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.agents.registry import make_kit
-from core.extension import ToolCall
+from core.engine.mind.fabric import Ticked
+from core.extension import Registry, ToolCall
 from core.live.notices import ShownNotice
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -48,6 +49,17 @@ def test_a_push_is_asked_about() -> None:
     call = ToolCall("s", "Bash", "shell_exec", "", "Bash git push origin main")
     assert diary.on_tool_call(call) == "ask"
     assert diary.on_tool_call(call._replace(what="Bash git status")) == "pass"
+
+
+def test_what_is_said_to_the_agent_is_worded() -> None:
+    registry = Registry([Diary()])
+    assert registry.starting_lines("s") == [("diary", "Keep commits small.")]
+    assert registry.change("on_input", "s", "Look at the mock.") == "Look at the mock, says the person."
+    assert registry.change("on_context", "s", "npm failed 4 times.") == "npm failed 4 times. It is in the diary."
+    assert [Diary().after_tick(Ticked(0.0, 1, kind, "T0", 0.0)) for kind in ("theta", "delta")] == [
+        {},
+        {"fatigue": 0.01},
+    ]
 
 
 def test_the_channel_writes_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
