@@ -13,10 +13,11 @@ from urllib.parse import unquote
 import msgspec
 
 from core.agents.models import Models
-from core.agents.shell import Purposes, Shell, ShellWrite, read_patch
+from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS, Purposes, Shell, ShellWrite, read_patch
 from core.agents.shell_script import split
 from core.agents.tables import Lists, Tables, Tools, read_tables
-from core.engine.values import blanked, fingerprint
+from core.agents.values import decode, table, text
+from core.engine.values import blanked, fingerprint, shape
 from core.events import Action, Purpose
 from core.logs.format import Agent, Diagnostics, Kit
 
@@ -347,6 +348,73 @@ def _encoded(value: Any) -> bytes:
         return _encode(value)
     except (TypeError, ValueError, RecursionError, OverflowError):
         return repr(value).encode("utf-8", "surrogatepass")
+
+
+_LONGEST_SCRIPT = 32_768
+_INNER_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
+_COMMAND = re.compile(
+    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
+)
+_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
+# Actions from the weakest to the strongest.
+_RANKS: tuple[Action, ...] = (
+    *("plan", "other", "memory_read", "file_read", "search", "memory_write", "file_edit", "delegation", "shell_exec"),
+)
+
+
+def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> tuple[Sorted, list[Action]]:
+    """Sort a script by the strongest tool it calls, with the targets of its like, else as a command; then each call."""
+    whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
+    inner = [normalizer.sort(framework, *call) for call in _inner_calls(script)]
+    if not inner:
+        return whole._replace(program=tool), []
+    best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
+    targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
+    actions = [one.action for one in inner]
+    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS]), actions
+
+
+def script_arguments(script: str) -> dict[str, str]:
+    """Return the patch and the commands in a script, or the script itself if it contains neither as plain text."""
+    calls = [(tool, arguments) for tool, arguments in _inner_calls(script) if arguments]
+    patch = next((text(arguments) for tool, arguments in calls if tool == "apply_patch"), "")
+    commands = "\n".join(filter(None, (text(table(arguments).get("command")) for _, arguments in calls)))
+    named = {name: value for name, value in (("command", commands), ("patch", patch)) if value}
+    return named or next((table(arguments) for _, arguments in calls), {"title": script})
+
+
+def _inner_calls(script: str) -> list[tuple[str, object]]:
+    """Return the tools that a script calls, with their arguments as far as they are plain text."""
+    source = script[:_LONGEST_SCRIPT]
+    calls = list(_INNER_CALL.finditer(source))
+    ends = [*(call.start() for call in calls[1:]), len(source)]
+    return [
+        (call[1], _inner_arguments(call[1], source, source[call.end() : end]))
+        for call, end in zip(calls, ends, strict=False)
+    ]
+
+
+def _inner_arguments(tool: str, script: str, rest: str) -> object:
+    """Return the arguments of one call, if the script contains them as plain text."""
+    if tool == "apply_patch":
+        return _escaped(script) if "*** " in script else {}
+    command = _COMMAND.search(rest)
+    if command:
+        return {"command": _unquoted(command.group(1))}
+    path = _PATH.search(rest)
+    return {"path": path.group(1)} if path else {}
+
+
+def _unquoted(quoted: str) -> str:
+    if quoted.startswith('"'):
+        decoded = decode(quoted)
+        if isinstance(decoded, str):
+            return decoded
+    return _escaped(quoted[1:-1])
+
+
+def _escaped(written: str) -> str:
+    return written.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
 
 
 class AgentKit(Kit):

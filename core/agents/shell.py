@@ -170,7 +170,7 @@ class _Judged(NamedTuple):
 
 
 class ShellWrite(NamedTuple):
-    """What a command does to a file."""
+    """The effect of a command on a file."""
 
     surely: bool
     content: str | None = None  # Its whole text afterwards, if the command names it.

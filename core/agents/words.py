@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.agents.codex.results import script_arguments
 from core.agents.models import CALLING, WORDLESS
-from core.agents.normalizer import Arguments
+from core.agents.normalizer import Arguments, script_arguments
 from core.agents.tables import read_tables
 from core.agents.values import attached, decode, decode_inner, items, table, text, unthought, words
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where

@@ -166,7 +166,7 @@ class ExtendedEngine(Engine):
         return {one.name: (self._counts[one.name], self._states[one.name]) for one in self._order}
 
     def _keep_states(self) -> None:
-        """Ask each extension for its state as part of the step; one that fails is switched off there."""
+        """Ask each extension for its state as part of the step; an extension that fails is switched off."""
         for one in self._order:
             self._states[one.name] = None
             if self._counts[one.name] < FAULTS:

@@ -1,4 +1,4 @@
-"""The extensions that are installed and switched on: observers, and those that take part in the step."""
+"""The extensions that are installed and switched on: observers, and participants in the step."""
 
 from __future__ import annotations
 

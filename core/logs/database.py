@@ -275,10 +275,9 @@ class TableRead:
         self._open: set[int] = set()
 
     def lost(self, database: sqlite3.Connection) -> bool:
-        """Whether all must be read:
+        """Whether all must be read: nothing was read yet, or the highest row is another one now.
 
-        nothing was read yet, or the highest row is another one now. Row numbers are reused when the newest
-        rows are deleted or the file is vacuumed.
+        Row numbers are reused when the newest rows are deleted or the file is vacuumed.
         """
         place, last_id = self._top
         statement = f"SELECT {_key(self.name)} FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words

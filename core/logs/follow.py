@@ -38,10 +38,9 @@ _VANISHED = (errno.ENOENT, errno.ENOTDIR)
 
 
 class Inotify:
-    """Watches folders, on request with everything below;
+    """Watches folders, on request with everything below; folders without permission are skipped.
 
-    folders without permission are skipped. Raises `OSError` if a folder does not exist or a limit of the
-    system is reached.
+    Raises `OSError` if a folder does not exist or a limit of the system is reached.
     """
 
     def __init__(self, folders: Iterable[Path], *, recursive: bool) -> None:
@@ -242,7 +241,7 @@ def _announced(
 
 
 def _limit(fault: Exception) -> str:
-    """Return why there are no file events, and which limit to raise."""
+    """Return why file events are not available, and which limit to raise."""
     words = str(fault)
     if "watch limit" in words or (isinstance(fault, OSError) and fault.errno == errno.ENOSPC):
         return "the limit fs.inotify.max_user_watches is reached"
@@ -380,10 +379,7 @@ class Follower:
         return sorted(waiting, key=_time)
 
     def extent(self) -> tuple[int, int | None]:
-        """Return the bytes whose events were emitted, and the bytes that were not read yet;
-
-        None if unknown.
-        """
+        """Return the bytes whose events were emitted, and the bytes that were not read yet; None if unknown."""
         read, unread = 0, 0
         for path, one in self._tails.items():
             if one.place is None:
@@ -480,10 +476,9 @@ class Follower:
 
 
 def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
-    """Yield batches of events until `stop` is set;
+    """Yield batches of events until `stop` is set; blocks in between, so run it in a thread.
 
-    blocks in between, so run it in a thread. File events wake it; without them it polls after the `poll`
-    seconds of the settings.
+    File events wake it; without them it polls after the `poll` seconds of the settings.
     """
     settings = follower.settings.follow
     yield from follower.drain()

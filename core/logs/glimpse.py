@@ -92,9 +92,9 @@ Titles = Callable[[dict[str, Any]], Title | None]
 
 
 def title_of(session: LogSession) -> str:
-    """Return the title of a session, safe to show;
+    """Return the title of a session, safe to show; blank if its log has none.
 
-    blank if its log has none. Never raises on what is on disk.
+    Never raises on what is on disk.
     """
     log = session.logs[0]
     try:

@@ -361,11 +361,10 @@ def line_batches(
     number: int = 1,
     passes: Passes | None = None,
 ) -> Iterator[list[Line]]:
-    """Yield every line from `start` on in batches, the last with or without its end;
+    """Yield every line from `start` on in batches, the last with or without its end; raises only `OSError`.
 
-    raises only `OSError`. A file that is read in one go is closed before its first line is yielded, as very
-    many may be read at once. Lines that `passes` ignores are left out. A fault of a line is reported after
-    all lines before it.
+    A file that is read in one go is closed before its first line is yielded, as very many may be read at
+    once. Lines that `passes` ignores are left out. A fault of a line is reported after all lines before it.
     """
     cutter = LineCutter(note, longest, start, number)
     for chunk in _chunks(path, size, start):

@@ -229,10 +229,10 @@ class Link(NamedTuple):
 
 
 def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None, *, contents: bool = True) -> Iterator[Link]:
-    """Yield every record of one log in order, but parents before their children;
+    """Yield every record of one log in order, but parents before their children; never raises.
 
-    never raises. Only a short stretch of records is in memory at a time. Without `contents`, times, digests,
-    models and tokens are left out.
+    Only a short stretch of records is in memory at a time. Without `contents`, times, digests, models and
+    tokens are left out.
     """
     return parents_first(_in_order(place, kit, lines, contents))
 

@@ -17,16 +17,16 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 def open_log(path: Path, size: int = -1) -> BinaryIO:
-    """Open a regular file for reading;
+    """Open a regular file for reading; raises only `OSError`.
 
-    raises only `OSError`. A pipe, socket or device is refused before it is opened, as opening one may block
-    or have effects; the type is checked again afterwards, as the name may have changed.
+    A pipe, socket or device is refused before it is opened, as opening one may block or have effects; the
+    type is checked again afterwards, as the name may have changed.
     """
     return os.fdopen(_descriptor(path), "rb", size)
 
 
 class HeldLog:
-    """A regular file that stays readable after its name is gone; closed when it is no longer used."""
+    """A regular file that stays readable after its name is gone; closed after its last use."""
 
     __slots__ = ("_descriptor", "_kept", "stands")
 

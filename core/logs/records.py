@@ -135,10 +135,9 @@ def members(log: Log) -> list[Path]:
 
 
 def database_rows(log: Log, read: RowsRead | None = None, *, heads: bool = False) -> Iterator[Record]:
-    """Yield the rows of a database;
+    """Yield the rows of a database; after an earlier `read`, only rows that are new or may have changed.
 
-    after an earlier `read`, only those that are new or may have changed. With `heads`, only the row of each
-    session itself. Raises only `OSError`.
+    With `heads`, only the row of each session itself. Raises only `OSError`.
     """
     read_rows = getattr(log.format.reader, "rows", None)
     if read_rows is None:
@@ -188,10 +187,7 @@ def _lines(log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Pass
 
 
 def own_records(record: Record, session: str) -> list[Record]:
-    """Return the parts of a line that belong to this session;
-
-    an unreadable line is returned, to be counted.
-    """
+    """Return the parts of a line that belong to this session; an unreadable line is returned, to be counted."""
     named = decoded(record.data, _Named)
     if named is None:
         parts = [Record(data, place, record.line) for data, place in log_lines.glued_objects(record.data, record.where)]

@@ -155,10 +155,7 @@ def _marks(event: Event) -> tuple[Hashable, ...]:
 
 
 class SharedBeginnings:
-    """Identities of events in logs that others repeat, so that each log is read once;
-
-    the oldest are dropped.
-    """
+    """Identities of events in logs that others repeat, so that each log is read once; the oldest are dropped."""
 
     MOST = 500_000  # Most identities in memory.
 

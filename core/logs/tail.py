@@ -180,7 +180,7 @@ class Tail(ABC):
 
 
 class LineTail(Tail):
-    """A line log: resumes where it stopped, and retains an unfinished line."""
+    """A line log: resumes at its last place, and retains an unfinished line."""
 
     def _start(self) -> None:
         super()._start()
@@ -388,7 +388,7 @@ class RereadTail(WaitingTail):
             self._mend()
 
     def _is_written(self, status: os.stat_result, version: tuple[int, int, int]) -> bool:
-        """Return whether a document without its end is still being written; one that stays cut off is read as it is."""
+        """Return whether a document without its end is still being written; one left cut off is read as it is."""
         try:
             if _has_end(self.log.path):
                 return False

@@ -125,7 +125,7 @@ def append(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
 
 
 def append_whole(handle: int, content: bytes) -> None:
-    """Append to an open file; if there is no room for all of it, nothing is added."""
+    """Append to an open file; if not all of it fits on the disk, nothing is added."""
     size, left = os.fstat(handle).st_size, memoryview(content)
     try:
         while left:

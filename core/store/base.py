@@ -67,7 +67,7 @@ class JsonFile(Generic[T]):
         self._largest = largest
 
     def load(self) -> T | None:
-        """Return the content, None if there is no file; `ValueError` if it is damaged, else `StoreError`."""
+        """Return the content, None if the file does not exist; `ValueError` if it is damaged, else `StoreError`."""
         from core.settings.file import small_file
 
         try:

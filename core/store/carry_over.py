@@ -1,4 +1,4 @@
-"""What earlier sessions leave for later ones: their start, baselines, learned sensitivities, affect, personas."""
+"""Data that sessions leave for later ones: their start, baselines, learned sensitivities, affect, personas."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ class LearnedStore:
         self.file = JsonFile(path, Learned, "learned sensitivity")
 
     def read(self) -> Learned:
-        """Return what was learned; nothing if there is no file that can be used."""
+        """Return the learned sensitivities; empty without a usable file."""
         return self.file.read() or NOTHING_LEARNED
 
     def add(

@@ -131,10 +131,9 @@ UNDOES: Mapping[str, Undo] = {"restore_file": restore_file}
 
 
 class Chain:
-    """Steps that can be undone;
+    """Steps that can be undone; an error that leaves the `with` block undoes them all.
 
-    leaving the `with` block by an error undoes them all. The files named at the start are saved first: if
-    undoing fails, they are restored from there, and the person is told.
+    The files named at the start are saved first. If undoing fails, they are restored and the error says so.
     """
 
     def __init__(
@@ -202,10 +201,7 @@ class Chain:
         return self.state
 
     def _restore(self) -> None:
-        """Restore every file of the checkpoint that has changed;
-
-        its content in between is saved beside it.
-        """
+        """Restore every file of the checkpoint that has changed; its content in between is saved beside it."""
         for payload in self._checkpoint:
             path = Path(payload["path"])
             try:

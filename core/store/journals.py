@@ -105,7 +105,7 @@ class PermitJournal:
 
 
 def _written_lines(path: Path) -> list[bytes]:
-    """Return the lines of a journal that are not blank; none if there is no file."""
+    """Return the lines of a journal that are not blank; none if the file does not exist."""
     try:
         return [line for line in path.read_bytes().split(b"\n") if line]
     except FileNotFoundError:

@@ -72,7 +72,7 @@ class SpendStore:
             self._file.write(spend)
 
     def answered(self, now: float, name: str) -> None:
-        """Record that a model answered: it is no longer paused."""
+        """Record that a model answered, which ends its pause."""
         if name in self.read(now).rests:
             with self._file.locked():
                 spend = self.read(now)

@@ -277,7 +277,7 @@ def project_file(folder: Path) -> Path:
 
 
 def read_rules(path: Path) -> bytes | None:
-    """Return a rule file's content; None if there is no file."""
+    """Return a rule file's content; None if the file does not exist."""
     try:
         return small_file(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What can be made again from logs: values by what those logs were, and an index of their words, never the text."""
+"""Caches of logs: values by the stamps of the logs, and an index of their words, never the text."""
 
 from __future__ import annotations
 
@@ -213,10 +213,9 @@ class WordIndex:
     def add(
         self, log: IndexedLog, words: Iterable[tuple[WordPlace, str]], after: Callable[[], IndexedLog], *, replace: bool
     ) -> int:
-        """Index a log's words, replacing or extending its entry;
+        """Index a log's words, replacing or extending its entry, and return the number of places.
 
-        return the number of places. `after` returns the log's entry once its words were read. All of it is
-        written, or nothing.
+        `after` returns the log's entry once its words were read. All of it is written, or nothing.
         """
         with self._open() as store:
             if replace:
@@ -268,7 +267,7 @@ class WordIndex:
         return self._database.clear()
 
     def clear_blank(self) -> None:
-        """Delete a file that was created when there was no room for anything in it."""
+        """Delete a file that was created on a full disk and is empty."""
         with contextlib.suppress(OSError):
             if not self.path.stat().st_size:
                 self.clear()

@@ -1,8 +1,4 @@
-"""Load numpy with one thread:
-
-nothing here multiplies large matrices. OpenBLAS starts a thread per core while it is loaded, and each of them
-spins for a while. Programs that must start quickly import this module before anything that imports numpy.
-"""
+"""Load numpy with one thread; import this before anything that imports numpy, so that programs start quickly."""
 
 from __future__ import annotations
 

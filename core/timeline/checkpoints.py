@@ -141,10 +141,9 @@ class Checkpoints:
         return bookmark
 
     def save(self, checkpoint: Checkpoint, *, automatic: bool = False) -> bool:
-        """Store a state and delete those beyond the limit;
+        """Store a state, delete states beyond the limit, and return whether it is stored.
 
-        return whether it is stored. Automatic ones are deleted first, with their bookmarks, then the person's
-        own; the oldest first.
+        Automatic ones are deleted first, with their bookmarks, then the person's own; the oldest first.
         """
         stored = list(self._all())
         old_number = next((one.number for one in stored if one.checkpoint.name == checkpoint.name), None)

@@ -30,10 +30,9 @@ _SMALL = 16  # Rows that a first block has room for at least: most of many sub-a
 
 
 class Columns:
-    """A table of float32 in blocks;
+    """A table of float32 in blocks; the cost of an envelope depends on the width drawn, not on the length.
 
-    the cost of an envelope depends on the width drawn, not on the length. One thread may add rows while
-    others read: a reader uses one tuple, which is replaced as a whole.
+    One thread may add rows while others read: a reader uses one tuple, which is replaced as a whole.
     """
 
     __slots__ = ("_drawing", "_fresh", "_index", "_last", "_pack", "_pyramids", "_stand", "names")
@@ -167,7 +166,7 @@ class Columns:
 
 
 def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
-    """Compress a block that is no longer among the newest."""
+    """Compress a block once newer blocks follow it."""
     block = blocks[number] if number >= 0 else ()
     if not isinstance(block, tuple):
         blocks[number] = tuple(map(_packed_column, block))

@@ -107,10 +107,9 @@ _NEXT: dict[Verdict | None, Verdict | None] = {None: "right", "right": "wrong", 
 
 
 def judged_labels(labels: Sequence[Label], timeline: Timeline, index: int, now: float) -> tuple[list[Label], bool, str]:
-    """Judge the firings of the event before the playhead:
+    """Judge the firings of the event before the playhead: right, then wrong, then not judged.
 
-    right, then wrong, then not judged. Returns the labels, whether to withdraw them, and a sentence if
-    nothing fired.
+    Returns the labels, whether to withdraw them, and a sentence if nothing fired.
     """
     marks = [mark for mark in timeline.marks.between(index - 1, index) if mark.kind in FIRINGS]
     if not marks:

@@ -164,10 +164,9 @@ def rule_files(project: Path | None = None, before: RuleFiles | None = None) -> 
 
 
 class StartFiles:
-    """The files a running program starts sessions with;
+    """The files a running program starts sessions with; an invalid file keeps its last valid content.
 
-    a file that becomes invalid keeps its last valid content. A project's policy is a layer of the settings
-    and only narrows them. Extensions are the person's alone.
+    A project's policy is a layer of the settings and only narrows them. Extensions are the person's alone.
     """
 
     def __init__(self, project: Path | None = None) -> None:

@@ -31,10 +31,7 @@ def encode(value: Any) -> bytes:
 
 
 def pack(value: Any) -> bytes:
-    """Return deterministic MessagePack;
-
-    integers of more than 64 bits need CBOR, which takes forty times as long.
-    """
+    """Return deterministic MessagePack; integers of more than 64 bits need CBOR, which takes forty times as long."""
     try:
         return _packer.encode(value)
     except (OverflowError, TypeError):

@@ -60,10 +60,7 @@ class PackedList(Sequence[T]):
     _packing: ClassVar[_Packing]
 
     def __init_subclass__(cls, *, kind: Any, chunk: int, fresh: int, looked_at: int) -> None:
-        """Declare a list of one kind;
-
-        `looked_at` chunks stay open after use, of all lists of the kind together.
-        """
+        """Declare a list of one kind; `looked_at` chunks of all lists of the kind stay open after use."""
         super().__init_subclass__()
         cls.CHUNK, cls.FRESH, cls._packing = chunk, fresh, _Packing(kind, looked_at)
 
@@ -110,7 +107,7 @@ class PackedList(Sequence[T]):
         return head
 
     def _settle(self, number: int) -> None:
-        """Compress a chunk that is no longer among the newest, if it decodes to the same rows."""
+        """Compress a chunk once newer chunks follow it, if it decodes to the same rows."""
         chunk = self._chunks[number] if number >= 0 else b""
         if isinstance(chunk, bytes):
             return

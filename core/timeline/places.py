@@ -122,19 +122,21 @@ def _nearest_event(timeline: Timeline, here: int, forward: bool, fits: Callable[
 def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | None:
     marks = timeline.marks
     rules = timeline.initial.rules or built_in()
-    telling = {method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"}
+    warning_methods = {
+        method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"
+    }
     next_mark = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
     while next_mark is not None:
-        if any(is_trouble(mark, telling) for mark in marks.between(next_mark.place, next_mark.place + 1)):
+        if any(is_trouble(mark, warning_methods) for mark in marks.between(next_mark.place, next_mark.place + 1)):
             return Place(next_mark.place, next_mark.agent)
         next_mark = marks.after(next_mark.place, _KINDS) if forward else marks.before(next_mark.place, _KINDS)
     return None
 
 
-def is_trouble(mark: Mark, telling: set[str]) -> bool:
-    """Return whether a mark is trouble; `telling` are the methods that warn the person of a risk."""
+def is_trouble(mark: Mark, warning_methods: set[str]) -> bool:
+    """Return whether a mark is trouble; `warning_methods` warn the person of a risk."""
     if mark.kind == "signal":
         return mark.name in TROUBLED
     if mark.kind == "method":
-        return mark.name in telling
+        return mark.name in warning_methods
     return mark.kind == "halt" or (mark.kind == "quarantine" and mark.name == "enters")

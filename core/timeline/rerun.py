@@ -294,10 +294,9 @@ def sim(
 
 
 def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> Branch:
-    """Branch with a message of the person at a place;
+    """Branch with a message of the person at a place; the agent continues as it did.
 
-    the agent continues as it did. The message is an event of its own, so later firings are one place further
-    on.
+    The message is an event of its own, so later firings are one place further on.
     """
     at = timeline.time_of(after)
     prompt = Prompt(at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8)))

@@ -155,10 +155,7 @@ class InitialStates:
         return RunInputs(with_edits(inputs.settings, self.edits), inputs.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
-        """Return the inputs for a live run:
-
-        those of the first watching, or what `make` returns, which is stored.
-        """
+        """Return the inputs for a live run: those of the first watching, or else those of `make`, which are stored."""
         inputs = self._read(session, aside=True)
         if inputs is not None and not self._declined(inputs):
             return self._with_extensions(inputs)

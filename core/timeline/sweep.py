@@ -134,10 +134,9 @@ def sweep_recording(
     report: Callable[[Sweep], bool],
     edits: Mapping[str, Any] | None = None,
 ) -> None:
-    """Run a recording at every value, with the other edits;
+    """Run a recording at every value, with the other edits.
 
-    `report` receives each step and returns False to stop. Settings of the receptor are tried on signals
-    alone.
+    `report` receives each step and returns False to stop. Settings of the receptor are tried on signals alone.
     """
     all_edits = dict(edits or {})
     whole = not all(each.startswith("receptor.") for each in (name, *all_edits))

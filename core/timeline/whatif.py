@@ -200,7 +200,7 @@ class WhatIfResult(NamedTuple):
 
 
 def changed_series(timeline: Timeline, compared: WhatIfResult | None, agent: str, setting: str, most: int) -> list[str]:
-    """Return the columns worth a curve: the edited ones, then those that differ most."""
+    """Return the columns worth a curve: the edited ones, then the columns that differ most."""
     chosen: list[str] = []
     edits = compared.edits if compared is not None else {}
     for name in (*edits, setting):
@@ -242,10 +242,7 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
 
 @lru_cache(1)
 def _unedited(timeline: Timeline, eras: int) -> Rerun:  # noqa: ARG001 with more of them it is another run
-    """Return the unedited re-run of a recording, for texts that a cache did not store;
-
-    it serves all edits.
-    """
+    """Return the unedited re-run of a recording, for texts that a cache did not store; it serves all edits."""
     return rerun_with(timeline, {})
 
 

@@ -64,7 +64,7 @@ def _as_told(line: lines.ClaudeLine) -> lines.ToolDetails | None:
 
 
 def _reported(text: str) -> lines.ToolDetails | None:
-    """Return the facts in a sub-agent's report; the log of one that started another has no others."""
+    """Return the facts in a sub-agent's report; the log of an agent that started another has no others."""
     match = _REPORT.search(text[-600:])
     if match is None:
         return None

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from core.agents.calls import Result, is_advice, said_event
-from core.agents.codex.results import end_fact, found_nothing, item_fact, read_output, sort_cell
+from core.agents.codex.results import end_fact, found_nothing, item_fact, read_output
 from core.agents.codex.threads import ChildThreads, Meta, Replay, Turns, read_meta, thread_files, thread_folders
-from core.agents.normalizer import AgentKit, Sorted
+from core.agents.normalizer import AgentKit, Sorted, sort_cell
 from core.agents.reader import STEP, TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import decode_inner, items, table, text, words

@@ -1,4 +1,4 @@
-"""The calls of Codex: how an exec or another call ended, and the calls inside a script."""
+"""The calls of Codex: how an exec or another call ended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.agents.calls import Result
-from core.agents.normalizer import Normalizer, Sorted
-from core.agents.shell import MOST_TARGETS, PURPOSE_RANKS
 from core.agents.tables import known_phrases
 from core.agents.values import amount, code, decode, table, text, whole_number, words
-from core.engine.values import shape
 from core.events import Action
 
 _FAILED_STATES = frozenset(("failed", "error"))
@@ -108,7 +105,7 @@ def read_output(value: Any, cell: Sequence[Action] | None = None) -> Output:
 
 
 def found_nothing(action: Action, exit_code: int | None, output: str) -> bool:
-    """Whether a command inside a script is a search without a match, which is no failure of the script."""
+    """Whether a command inside a script is a search without a match; the script did not fail then."""
     return action == "search" and exit_code == 1 and not output.strip()
 
 
@@ -122,69 +119,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return 0.0
-
-
-_LONGEST = 32_768
-_CALL = re.compile(r"\btools\.([A-Za-z_]\w*)\s*\(")
-_COMMAND = re.compile(
-    r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""", re.DOTALL
-)
-_PATH = re.compile(r"""\b(?:path|file_path)["']?\s*:\s*["'`]([^"'`\n]{1,400})["'`]""")
-# Actions from the weakest to the strongest.
-_RANKS: tuple[Action, ...] = (
-    *("plan", "other", "memory_read", "file_read", "search", "memory_write", "file_edit", "delegation", "shell_exec"),
-)
-
-
-def sort_cell(normalizer: Normalizer, framework: str, tool: str, script: str) -> tuple[Sorted, list[Action]]:
-    """Sort a script by the strongest tool it calls, with the targets of its like, else as a command; then each call."""
-    whole = Sorted("shell_exec", call=normalizer.sort(framework, tool, script).call, shape=shape(script[:4096]))
-    inner = [normalizer.sort(framework, *call) for call in _inner_calls(script)]
-    if not inner:
-        return whole._replace(program=tool), []
-    best = max(inner, key=lambda one: (_RANKS.index(one.action), PURPOSE_RANKS[one.purpose]))
-    targets = dict.fromkeys(target for one in inner if one.action == best.action for target in one.targets)
-    actions = [one.action for one in inner]
-    return best._replace(call=whole.call, shape=whole.shape, targets=tuple(targets)[:MOST_TARGETS]), actions
-
-
-def script_arguments(script: str) -> dict[str, str]:
-    """Return the patch and the commands in a script, or the script itself if it contains neither as plain text."""
-    calls = [(tool, arguments) for tool, arguments in _inner_calls(script) if arguments]
-    patch = next((text(arguments) for tool, arguments in calls if tool == "apply_patch"), "")
-    commands = "\n".join(filter(None, (text(table(arguments).get("command")) for _, arguments in calls)))
-    named = {name: value for name, value in (("command", commands), ("patch", patch)) if value}
-    return named or next((table(arguments) for _, arguments in calls), {"title": script})
-
-
-def _inner_calls(script: str) -> list[tuple[str, object]]:
-    """Return the tools that a script calls, with their arguments as far as they are plain text."""
-    text = script[:_LONGEST]
-    calls = list(_CALL.finditer(text))
-    ends = [*(call.start() for call in calls[1:]), len(text)]
-    return [
-        (call[1], _arguments(call[1], text, text[call.end() : end])) for call, end in zip(calls, ends, strict=False)
-    ]
-
-
-def _arguments(tool: str, script: str, rest: str) -> object:
-    """Return the arguments of one call, if the script contains them as plain text."""
-    if tool == "apply_patch":
-        return _escaped(script) if "*** " in script else {}
-    command = _COMMAND.search(rest)
-    if command:
-        return {"command": _unquoted(command.group(1))}
-    path = _PATH.search(rest)
-    return {"path": path.group(1)} if path else {}
-
-
-def _unquoted(text: str) -> str:
-    if text.startswith('"'):
-        decoded = decode(text)
-        if isinstance(decoded, str):
-            return decoded
-    return _escaped(text[1:-1])
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')

@@ -194,9 +194,9 @@ class Updater:
     def receive(
         self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, *, start: bool = False
     ) -> bool:
-        """One cycle driven by another agent, at the time of the last event; False where nothing was asked.
+        """Run one cycle driven by another agent, at the time of the last event; return False if nothing was requested.
 
-        A start is bound by the envelope, not by the pace of a cycle.
+        A start is limited by the bounds of each field, not by its pace.
         """
         admitted = list(raws)
         cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]

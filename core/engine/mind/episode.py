@@ -1,4 +1,4 @@
-"""An episode: one stretch of work, and a past one that was recalled."""
+"""An episode: one stretch of work, and a recalled past episode."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class SignalFired(MindEvent, frozen=True):
 
 
 class SignalReleased(MindEvent, frozen=True):
-    """A signal is no longer active."""
+    """A signal stopped being active."""
 
     signal: str
 
@@ -509,7 +509,7 @@ class Subscription:
         self.missed = 0  # Events that left the ring before this reader came for them.
 
     def poll(self, fabric: Fabric | None = None) -> list[tuple[int, MindEvent]]:
-        """Return the events since the last call; the fabric may be one that was loaded from a dump of the last one."""
+        """Return the events since the last call; another fabric must be loaded from a dump of the last one."""
         if fabric is not None:
             self._fabric = fabric
         fabric = self._fabric

@@ -50,8 +50,8 @@ class HomeostasisReading(Value, frozen=True):
 class Homeostasis(Stateful):
     """Three rules, each with its signal's rolling average as the set point.
 
-    A correction is proportional to the deviation, stands only while the deviation does, and never adds up.
-    A knob the operator holds stays where it was set.
+    A correction is proportional to the deviation, lasts as long as the deviation, and never adds up.
+    A knob that the operator fixed does not move.
     """
 
     STATE = (

@@ -89,7 +89,7 @@ class Metrics(Stateful):
     def tool_use(self, event: ToolUse) -> None:
         """Count one call, and the time the model took before it.
 
-        Some logs tell of an answer only after the results of its calls, so that the turn comes too late to be timed.
+        Some logs contain an answer only after the results of its calls, so that the turn comes too late to be timed.
         """
         self._events += 1
         self._actions += 1

@@ -281,7 +281,7 @@ class InterventionQueue(Stateful):
         return tuple(self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due)
 
     def record_said(self, call: int, at: float, state: AgentState, trouble: float) -> PastIntervention:
-        """Record that a sentence reached the agent: the one that waits or was due, else one from elsewhere."""
+        """Record that a sentence reached the agent: a waiting or delivered sentence, else a sentence from elsewhere."""
         for one in self.waiting:
             if sentence_print(one.message) == call:
                 self.waiting.remove(one)

@@ -148,7 +148,7 @@ Key = tuple[int, int]  # A call and its result.
 
 
 class Repeat(Detector):
-    """The same call, or the same round of calls, with the same results."""
+    """A call, or a round of calls, repeated with equal results."""
 
     STATE = (
         *Detector.STATE,
@@ -641,7 +641,7 @@ class LoopDetector(state.Stateful):
         return {name: part.dump() for name, part in self._parts.items()}
 
     def _load_parts(self, states: Mapping[str, Any]) -> None:
-        """Load each detector; one that was switched on since starts empty."""
+        """Load each detector; a detector that was switched on since then starts empty."""
         for name, part in self._parts.items():
             if name in states:
                 part.load(states[name])

@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The governor's and the budget's view of the session; affect is no part of it."""
+    """The governor's and the budget's view of the session; affect is not included."""
 
     halt: str = ""  # Why the governor halted; blank where it did not.
     fuse: bool = False  # It did so for the number of steps alone.

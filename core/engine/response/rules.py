@@ -1,4 +1,4 @@
-"""What a method listens to and what it then does, and the rules in force from several places. All of it is data."""
+"""The triggers and actions of methods, and the rules in force from several files. All of it is data."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Peer(NamedTuple):
 
 
 class Commons(Stateful):
-    """Remember who touched which file last, and pass affect on between those who meet."""
+    """Remember who touched which file last, and pass affect on between agents that meet."""
 
     STATE = (
         "rounds",
@@ -261,7 +261,7 @@ class SessionAgents:
         return self._make(seed=seed, agent=name)
 
     def _sleepiest(self, but: str) -> str:
-        """Return the agent to fold up when there is no more room: a finished one, else the longest idle."""
+        """Return the agent to sum up if too many are awake: a finished one, else the longest idle."""
         finished = [name for name in self.finished if name != but]
         if finished:
             return min(finished, key=lambda name: self.awake[name].last)

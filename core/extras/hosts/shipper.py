@@ -433,7 +433,7 @@ class SenderFile:
     def stream(self, created: str, last: int) -> tuple[int, bool]:
         """Note the stream's state: the first sequence to ask it about, and whether messages are missing.
 
-        Another stream holds nothing of ours; one that lost its end holds none of that.
+        Another stream contains nothing of ours; a stream that lost its end lacks those messages.
         """
         with self._whole():
             lost = len(self._unnoted)

@@ -1,4 +1,4 @@
-"""What hosts send: events as messages under an id that is the same everywhere, and the stream of a NATS server."""
+"""The messages of hosts: events under an id that is equal everywhere, and the stream of a NATS server."""
 
 from __future__ import annotations
 

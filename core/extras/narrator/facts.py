@@ -73,7 +73,7 @@ def _prompt_facts(events: Sequence[Event], start: int, read: Read) -> list[Fact]
 
 
 def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
-    """Return the failures, and whether each worked later; without `solved` only those that did not."""
+    """Return the failures, and whether each worked later; without `solved` only failures that never worked."""
     facts = []
     for trouble in troubles(events, read):
         use = events[trouble.last]

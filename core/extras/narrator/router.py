@@ -326,7 +326,7 @@ def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
 def accepted_claims(
     claims: Sequence[Claim], facts: Sequence[Fact], template: Sequence[Claim], acceptance: float
 ) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
-    """Split a model's claims into those that are used and those left to the person.
+    """Split a model's claims into used claims and claims left to the person.
 
     In the place of a sentence that is left, the template says what it knows of the same events.
     """
@@ -562,10 +562,10 @@ class Router:
 
 
 def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider], list[str]]:
-    """Return the models to ask, in affect's order of preference, and those that are not asked.
+    """Return the models to ask, in affect's order of preference, and why others are not asked.
 
-    As named at rest; models on this machine first where it would rather work alone; nobody elsewhere where
-    delegation is suspended.
+    At rest the order is that of the settings. If affect prefers to work alone, models on this machine come
+    first; if it suspends delegation, no other model is asked.
     """
     providers: list[Provider] = []
     troubles: list[str] = []

@@ -33,7 +33,7 @@ _SEEN = 20_000  # Calls and answers of a session that were seen, so that none co
 
 
 class Session(Struct):
-    """What the receiver remembers of one session."""
+    """The receiver's memory of one session."""
 
     tool: str
     calls: Calls
@@ -449,7 +449,7 @@ _FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def session_file(folder: Path, session: str) -> Path:
-    """Return the file of a session in a folder; an id that is no safe file name is hashed."""
+    """Return the file of a session in a folder; an id that is not a safe file name is hashed."""
     safe = _FIT.fullmatch(session) is not None
     name = session if safe else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
     return folder / f"{name}.jsonl"
