@@ -107,7 +107,7 @@ class WebServer:
                 raise answer
             if not self._fits(request.cookies.get(COOKIE, "")):
                 raise self._web.HTTPForbidden(text="Open the address with the token that nooscope printed.\n")
-        elif not is_loopback(_hostname(request.host)):
+        elif not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
             raise self._web.HTTPForbidden(text="This server is for this machine alone.\n")
         elif not self._own_user(request):
             raise self._web.HTTPForbidden(text="This server is for the person who started it alone.\n")
@@ -211,10 +211,6 @@ async def _stopped(service: Any, process: Any) -> None:
         await service.stop()
     if process is not None:
         await process.wait()
-
-
-def _hostname(host: str) -> str:
-    return urlsplit(f"//{host}").hostname or ""
 
 
 def _socket_of(request: Any, path: str) -> str:

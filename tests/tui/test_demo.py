@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_where_no_agent_ever_ran_a_sample_is_shown(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(launch, "has_screen", lambda: True)
     monkeypatch.setattr(DemoApp, "run", run)
-    assert launch.show_session(None, still, live=True) == 0
+    assert launch.show_session(None, still, Namespace(project=None, faults=()), live=True) == 0
     [(app, speed)] = shown_apps
     assert app.sub_title == find_sample(FIRST).title
     assert speed == find_sample(FIRST).speed

@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, configured_initial, settings_from
-from tui.cli.streams import say
+from tui.cli.options import add_settings_options, settings_from
+from tui.cli.recordings import edits_of, initial_states_of, spoken_start
+from tui.cli.streams import columns, say
 
 if TYPE_CHECKING:
     from core.hooks.install import Installer
@@ -30,6 +31,7 @@ def add_screen_options(parser: argparse.ArgumentParser) -> None:
     """`--theme`, `--no-motion` and the settings options."""
     parser.add_argument("--theme", metavar="NAME", help="colours for this run")
     parser.add_argument("--no-motion", action="store_true", help="no animation")
+    parser.set_defaults(plain=False)  # where there is no --plain
     add_settings_options(parser)
 
 
@@ -64,46 +66,30 @@ def has_screen() -> bool:
 def show_session(
     path: Path | None,
     settings: Settings,
+    args: argparse.Namespace,
     *,
     live: bool,
     session: str = "",
     newest: bool = False,
     at: str = "",
-    project: Path | None = None,
-    edits: Mapping[str, Any] | None = None,
-    plain: bool = False,
-    faults: Sequence[str] = (),
 ) -> int:
     """Show a session; without a path the newest that is active, else all sessions, else a sample."""
     if not has_screen():
-        return print_report(path, settings, project, session=session, edits=edits, plain=plain)
+        return print_report(path, settings, args, session)
     from core.live.source import Target
 
     if path is not None:
-        target_here = Target(path, live, session, at, newest)
-        return run_app(target_here, settings, project=project, edits=edits, plain=plain, faults=faults)
+        return run_app(Target(path, live, session, at, newest), settings, args)
     here = sessions_here(settings)
     if not here:
-        return _show_sample(settings, project, faults)
-    active = [session_here for session_here in here if session_here.active]
-    target = Target(active[0].path, True, active[0].session, newest=True) if active else None
-    return run_app(target, settings, project=project, edits=edits, plain=plain, faults=faults)
+        return _show_sample(settings, args)
+    active = next((one for one in here if one.active), None)
+    target = None if active is None else Target(active.path, True, active.session, newest=True)
+    return run_app(target, settings, args)
 
 
-def run_app(
-    target: Target | None,
-    settings: Settings,
-    fleet: Roster | None = None,
-    project: Path | None = None,
-    *,
-    edits: Mapping[str, Any] | None = None,
-    plain: bool = False,
-    faults: Sequence[str] = (),
-) -> int:
-    """Show a session, or all of them if none is named, until the person leaves.
-
-    `faults` of the settings are told on the screen.
-    """
+def run_app(target: Target | None, settings: Settings, args: argparse.Namespace, fleet: Roster | None = None) -> int:
+    """Show a session, or all of them if none is named, until the person leaves."""
     import core.timeline.arrays  # noqa: F401 before anything that imports numpy
     from core.hooks.connection import default_place
     from core.hooks.link import IntakeLink
@@ -119,18 +105,18 @@ def run_app(
         cache=user_cache(settings),
         fleet=fleet,
         live=True,
-        begin=StartFiles(project).read,
-        carry_over=None if plain else CarryOverStore(),
-        edits=edits,
+        begin=StartFiles(args.project).read,
+        carry_over=None if args.plain else CarryOverStore(),
+        edits=edits_of(settings, args.assignments),
         link=IntakeLink(default_place()),
-        faults=faults,
+        faults=args.faults,
     )
     end_with_terminal()
     app.run()
     return app.return_code or 0
 
 
-def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]) -> int:
+def _show_sample(settings: Settings, args: argparse.Namespace) -> int:
     """Show a sample, for a machine without sessions."""
     from core.timeline.rerun import with_edits
     from sample_sessions import FIRST, find_sample
@@ -138,29 +124,16 @@ def _show_sample(settings: Settings, project: Path | None, faults: Sequence[str]
 
     sample = find_sample(FIRST)
     settings = with_edits(settings, {"timeline.play.speed": sample.speed})
-    return run_demo(sample, settings, project, note=SAMPLE_NOTE, faults=faults)
+    return run_demo(sample, settings, args.project, note=SAMPLE_NOTE, faults=args.faults)
 
 
-def print_report(
-    path: Path | None,
-    settings: Settings,
-    project: Path | None = None,
-    *,
-    session: str = "",
-    edits: Mapping[str, Any] | None = None,
-    plain: bool = False,
-) -> int:
+def print_report(path: Path | None, settings: Settings, args: argparse.Namespace, session: str = "") -> int:
     """Print a report on the sessions of a log, or on the newest session if no log is named."""
-    import shutil
-
     from core.agents.registry import make_kit
     from core.logs.discovery import NO_SESSIONS
     from core.logs.finder import sessions
     from core.report.analysis import analyse
     from core.report.page import summary_text
-    from core.store.carry_over import CarryOverStore
-    from core.timeline.run_inputs import InitialStates
-    from tui.cli.recordings import spoken_start
 
     if path is None:
         sessions_found = sessions_here(settings)
@@ -170,14 +143,10 @@ def print_report(
         path, session = sessions_found[0].path, sessions_found[0].session
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     chosen = [one for one in logs if one.id == session] or logs
-    width = shutil.get_terminal_size((100, 24)).columns
-    store = None if plain else CarryOverStore()
-    initial_states = InitialStates(settings, configured_initial(project), edits=edits, store=store)
-    done = []
-    for one in chosen:
-        start = spoken_start(initial_states, one.id)
-        done.append(analyse(one, start.settings, False, start.initial, start.later).summary)
-    print("\n\n".join(summary_text(summary, width) for summary in done))
+    states, width = initial_states_of(args, settings), columns()
+    starts = (spoken_start(states, one.id) for one in chosen)
+    done = [analyse(one, start.settings, False, *start[1:]) for one, start in zip(chosen, starts, strict=True)]
+    print("\n\n".join(summary_text(one.summary, width) for one in done))
     return 0
 
 

@@ -158,7 +158,7 @@ def settings_from(args: argparse.Namespace, *, quiet: bool = False) -> Resolved:
     read = [
         read_file(learned_settings_file(), "person"),
         read_file(mine, "person"),
-        *([] if _same(mine, theirs) else [read_file(theirs, "project")]),
+        *([] if (mine.absolute() == theirs.absolute()) else [read_file(theirs, "project")]),
         _policy(project / PROJECT_POLICY),
         read_environment(os.environ),
         read_assignments(args.assignments),
@@ -181,11 +181,6 @@ def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
     layer, faults = read_file(path, "project", "affect")
     values = tuple(value for value in layer.values if value.name != "affect.name")
     return layer._replace(values=values), faults
-
-
-def _same(one: Path, other: Path) -> bool:
-    """Whether the person's file is the project's file."""
-    return one.absolute() == other.absolute()
 
 
 def _without_lost_paths(resolved: Resolved) -> tuple[Settings, list[Complaint]]:

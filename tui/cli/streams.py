@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import BinaryIO, TextIO, TypeVar
@@ -160,6 +161,11 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
         raise error
     spelled = error.object[error.start : error.end].translate(_SPELLED)
     return "".join(sign if sign.isascii() else "?" for sign in spelled), error.end
+
+
+def columns() -> int:
+    """Return the width of a report: the terminal's, or 100."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def cell_len(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -245,7 +246,7 @@ def test_files_that_turn_bad_under_a_screen_keep_their_last_good_word(
     if sample:
         run_demo(samples()[0], Settings())
     else:
-        run_app(Target(log), Settings())
+        run_app(Target(log), Settings(), Namespace(project=None, plain=True, assignments=[], faults=()))
     opening = apps[0]._opening
     assert opening.initial_states(Settings()).initial == configured_start().initial
     good = configured_start().initial

@@ -66,7 +66,7 @@ def _shard(text: str) -> tuple[int, int]:
 def run(args: argparse.Namespace) -> int:
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
-    words = ("json" if args.json else _width(), args.assignments)
+    words = ("json" if args.json else streams.columns(), args.assignments)
     carried = None if args.plain else carry_over_folder()
     kept_question = question("analyze", words, paths, args.project, carried) if whole else None
     answer = kept_question.answer() if kept_question is not None else None
@@ -106,19 +106,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         from core.report.page import summary_text
 
-        text = "\n\n".join(summary_text(summary, _width()) for summary in summaries) + "\n"
+        text = "\n\n".join(summary_text(summary, streams.columns()) for summary in summaries) + "\n"
     sys.stdout.write(text)
     complete = len(summaries) == len(names)
     clean = not (resolved.complaints or tree.faults or starts.spoke)
     if kept_question is not None and complete and tree.enclosed and clean:
         kept_question.keep(text.encode(), settings)
     return 0
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns
 
 
 def _summaries(

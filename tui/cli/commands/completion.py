@@ -82,7 +82,7 @@ def _arguments(parser: argparse.ArgumentParser, before: list[str], current: str)
         if isinstance(choices, Mapping) and word in choices:
             yield from _arguments(choices[word], before[number + 1 :], current)
             return
-        is_value = number > 0 and _takes_value(options, before[number - 1])
+        is_value = number > 0 and ((before[number - 1]) in options and options[(before[number - 1])].nargs != 0)
         used += not word.startswith("-") and not is_value
     previous = options.get(before[-1]) if before else None
     if previous is not None and previous.nargs != 0:
@@ -94,10 +94,6 @@ def _arguments(parser: argparse.ArgumentParser, before: list[str], current: str)
     elif places and (used < len(places) or places[-1].nargs in ("*", "+")):
         place = places[min(used, len(places) - 1)]
         yield from _values(place, place.dest)
-
-
-def _takes_value(options: Mapping[str, argparse.Action], word: str) -> bool:
-    return word in options and options[word].nargs != 0
 
 
 def _values(action: argparse.Action, name: str) -> Iterator[tuple[str, str]]:

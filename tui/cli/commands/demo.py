@@ -18,20 +18,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.list:
-        print(_sample_listing())
+        print(
+            *(f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()),
+            sep="\n",
+        )
+        print("\nnooscope demo NAME plays one; space pauses it, n jumps to the next alert.")
         return 0
     sample = find_sample(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
     settings = screen_settings(args)
     if not has_screen():
         print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
-        return print_report(sample.path, settings, args.project)
+        return print_report(sample.path, settings, args)
     from tui.demo import run_demo
 
     return run_demo(sample, settings, args.project, faults=args.faults)
-
-
-def _sample_listing() -> str:
-    """Print all samples with a sentence each."""
-    rows = [f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()]
-    return "\n".join([*rows, "", "nooscope demo NAME plays one; space pauses it, n jumps to the next alert."])

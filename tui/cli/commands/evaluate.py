@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,13 +72,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     settings = _modelled(settings_from(args).settings, args.profile)
     runs = list(sources([Path(path) for path in args.paths]))
-    walks: list[Walk] = []
-    missed: list[str] = []
-    for done in _walked(runs, settings, args.jobs):
-        if isinstance(done, Walk):
-            walks.append(done)
-        else:
-            missed.append(done.reason)
+    done = list(_walked(runs, settings, args.jobs))
+    walks = [one for one in done if isinstance(one, Walk)]
+    missed = [one.reason for one in done if not isinstance(one, Walk)]
     streams.say(*map(plain, missed[:10]))
     if len(missed) > 10:
         streams.say(f"and {len(missed) - 10} more")
@@ -181,15 +176,12 @@ def _walked(runs: list[RunSource], settings: Settings, jobs_wanted: int | None) 
         from core.report.process_pool import shared_out
 
         parts = shared_out(jobs, walk_all, chunks, settings, prepare=streams.prepare_streams)
-    interactive = sys.stderr.isatty()
     number = 0
     for part in parts:
         number += len(part)
-        if interactive:
-            print(f"\r{number} of {len(runs)} runs", end="", file=sys.stderr, flush=True)
+        streams.progress(f"{number} of {len(runs)} runs")
         yield from part
-    if interactive:
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+    streams.progress("")
 
 
 def _report(result: dict[str, Any]) -> Iterator[str]:

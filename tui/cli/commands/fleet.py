@@ -11,7 +11,7 @@ from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
 from tui.cli import launch
 from tui.cli.options import path_argument
-from tui.cli.recordings import add_plain_option, edits_of, initial_states_of
+from tui.cli.recordings import add_plain_option, initial_states_of
 from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = launch.screen_settings(args)
     if args.within is not None:
-        fleet = settings.screen.fleet.replace(within=args.within)
-        screen = settings.screen.replace(fleet=fleet)
-        settings = settings.replace(screen=screen)
+        from core.settings.layers import with_value
+
+        settings = with_value(settings, "screen.fleet.within", args.within)
     if args.servers:
         return _of_hosts(settings, args)
     paths = [expand_home(path) for path in args.paths]
@@ -68,11 +68,8 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     """`lost` says why not all sessions may be known."""
     if args.json or args.once or not launch.has_screen():
         return _once(settings, roster, args, lost)
-    edits = edits_of(settings, args.assignments)
     with launch.serving_hooks(settings, args.hooks, args.project):
-        return launch.run_app(
-            None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain, faults=args.faults
-        )
+        return launch.run_app(None, settings, args, fleet=roster)
 
 
 def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:

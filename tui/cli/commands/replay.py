@@ -7,7 +7,7 @@ import argparse
 from core.logs.log_files import expand_home, is_there
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import add_speed_option
-from tui.cli.recordings import add_plain_option, edits_of
+from tui.cli.recordings import add_plain_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,6 @@ def run(args: argparse.Namespace) -> int:
     if args.speed is not None:
         args.assignments.append(f"timeline.play.speed={args.speed}")
     settings = screen_settings(args)
-    edits = edits_of(settings, args.assignments)
     if args.path == "latest":
         from tui.cli.launch import sessions_here
 
@@ -55,14 +54,4 @@ def run(args: argparse.Namespace) -> int:
             one_session(f"{path}#{session}", settings)
         # Raises if there is nothing to play, before a screen opens.
         sessions([path], make_kit(settings.ingest), settings.ingest.lines)
-    return show_session(
-        path,
-        settings,
-        live=False,
-        session=session,
-        at=args.at,
-        project=args.project,
-        edits=edits,
-        plain=args.plain,
-        faults=args.faults,
-    )
+    return show_session(path, settings, args, live=False, session=session, at=args.at)

@@ -99,25 +99,11 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
 
 
 def _print_json(listed_rows: Sequence[SessionRow], now: float) -> None:
+    from msgspec.structs import asdict
+
     from core.report.formatting import readable_json
 
-    rows = [
-        {
-            "agent": one.agent,
-            "session": one.session,
-            "title": one.title,
-            "project": one.project,
-            "path": one.path,
-            "paths": list(one.paths),
-            "modified": one.modified,
-            "last": one.last,
-            "age": round(max(0.0, now - one.last), 3),
-            "size": one.size,
-            "events": one.events,
-            "active": one.active,
-        }
-        for one in listed_rows
-    ]
+    rows = [{**asdict(one), "age": round(max(0.0, now - one.last), 3)} for one in listed_rows]
     print(readable_json({"sessions": rows}))
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from core.timeline.marks import Mark
     from core.timeline.run_inputs import RunInputs
     from core.timeline.sweep import Sweep
-    from core.timeline.timeline import Timeline
     from core.timeline.whatif import WhatIfResult
 
 _SMALL = 400_000  # Bytes below which starting another process costs more than it saves.
@@ -52,6 +50,7 @@ def run_whatif(args: argparse.Namespace) -> int:
     from core.report.conversation import limit_lines
     from core.timeline.places import parse_place
     from core.timeline.rerun import dream, pre_steer
+    from core.timeline.whatif import WhatIf
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
@@ -59,38 +58,27 @@ def run_whatif(args: argparse.Namespace) -> int:
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
     is_branch = args.steer is not None or args.dream is not None
     timeline = recording_at(args.path, initial_states_of(unedited, other if is_branch else actual))
-    if args.steer is not None:
-        branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
-    elif args.dream is not None:
-        branch = dream(timeline, args.dream)
+    result: WhatIfResult | None = None
+    if is_branch:
+        preview = args.steer is not None
+        branch = (
+            pre_steer(timeline, args.steer, parse_place(timeline, args.at)) if preview else dream(timeline, args.dream)
+        )
+        branch.grow()
+        difference, done, total = branch.difference(), branch.cost, len(branch.events)
     else:
-        return _run_edited(args, timeline, edits)
-    branch.grow()
-    difference = branch.difference()
+        whatif = WhatIf(timeline, edits)
+        whatif.run(lambda _: None, lambda: False)
+        result = whatif.result()
+        difference, done, total = result.difference, result.done, len(timeline)
     if args.json:
-        _print_difference_json(difference, branch.cost)
-    else:
-        _print_difference(difference, timeline.events[0].at, branch.cost)
-        for line in limit_lines(branch.cost, len(branch.events)):
-            print(line)
-    return 0
-
-
-def _run_edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
-    """Run with other settings, and print what fires, what is muted and what reads differently."""
-    from core.report.conversation import limit_lines
-    from core.timeline.whatif import WhatIf
-
-    whatif = WhatIf(timeline, edits)
-    whatif.run(lambda _: None, lambda: False)
-    result = whatif.result()
-    if args.json:
-        _print_difference_json(result.difference, result.done, result)
-    else:
-        _print_difference(result.difference, timeline.events[0].at, result.done)
+        _print_difference_json(difference, done, result)
+        return 0
+    _print_difference(difference, timeline.events[0].at, done)
+    if result is not None:
         _print_unheard(result, timeline.events[0].at)
-        for line in limit_lines(result.done, len(timeline)):
-            print(line)
+    for line in limit_lines(done, total):
+        print(line)
     return 0
 
 
@@ -236,8 +224,7 @@ def _print_sweep(sweep: Sweep) -> None:
     print(f"{sweep.name}  {tunable.sentence}")
     print(f"{count(sweep.sessions, 'session')}, {count(sweep.events, 'event')}")
     print()
-    width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    for line in sweep_lines(sweep, width, 14):
+    for line in sweep_lines(sweep, min(100, streams.columns()), 14):
         print("".join(text for text, _ in line).rstrip())
     print()
     names = sorted({name for point in sweep.points for name in point.names})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from core.logs.log_files import closed_at, expand_home, is_folder, is_there
 from tui.cli import streams
 from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
 from tui.cli.options import port_argument, seconds_argument, settings_from
-from tui.cli.recordings import edits_of
 from tui.cli.streams import say
 
 if TYPE_CHECKING:
@@ -73,9 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     if args.no_prior:
-        prior = settings.response.prior.replace(enabled=False)
-        response = settings.response.replace(prior=prior)
-        settings = settings.replace(response=response)
+        from core.settings.layers import with_value
+
+        settings = with_value(settings, "response.prior.enabled", False)
     if (args.otlp or args.mind or args.metrics is not None) and not args.headless:
         from core.errors import UsageError
 
@@ -88,18 +86,8 @@ def run(args: argparse.Namespace) -> int:
     session = one_session(f"{path}#{session_name}", settings)[0] if session_name else None
     if not args.headless or path is None:
         chosen = screen_settings(args, settings)
-        edits = edits_of(chosen, args.assignments)
         with serving_hooks(chosen, args.hooks, args.project):
-            return show_session(
-                path,
-                chosen,
-                live=True,
-                session=session_name,
-                newest=newest,
-                project=args.project,
-                edits=edits,
-                faults=args.faults,
-            )
+            return show_session(path, chosen, args, live=True, session=session_name, newest=newest)
     _refuse_other_files(path, settings)
     with serving_hooks(settings, args.hooks, args.project):
         while True:
@@ -276,8 +264,6 @@ class Watch:
 
     def _tell_stuck(self) -> None:
         """That so much failed in a row that the agent is stuck: once each time, and no bell."""
-        from msgspec.json import encode
-
         from core.report.formatting import moment, plain
 
         facts = self.driver.facts()
@@ -286,29 +272,26 @@ class Watch:
         stuck = facts.stuck
         since = None if stuck is None else stuck.since
         if stuck is not None and since != self._stuck_said:
-            if self._args.json:
-                line_json = {"kind": "stuck", "at": stuck.since, "text": plain(stuck.why)}
-                print(encode(line_json).decode(), flush=True)
-            else:
-                print(f"{moment(stuck.since)}  ✗ stuck: {plain(stuck.why)}", flush=True)
+            why = plain(stuck.why)
+            self._put({"kind": "stuck", "at": stuck.since, "text": why}, f"{moment(stuck.since)}  ✗ stuck: {why}")
         self._stuck_said = since
 
     def _tell_preserved(self) -> None:
         """Say what was open when the context was cut."""
-        from msgspec.json import encode
-
         from core.report.compaction import handover, lines
         from core.report.formatting import moment
 
         for preserved in self.driver.preserved():
             if not (self.driver.caught_up or self._args.all):
                 continue
-            if self._args.json:
-                line_json = {"kind": "compaction", "preserved": preserved, "handover": handover(preserved)}
-                print(encode(line_json).decode(), flush=True)
-            else:
-                for line in lines(preserved):
-                    print(f"{moment(preserved.at)}  {line}", flush=True)
+            value = {"kind": "compaction", "preserved": preserved, "handover": handover(preserved)}
+            self._put(value, *(f"{moment(preserved.at)}  {line}" for line in lines(preserved)))
+
+    def _put(self, value: dict[str, object], *lines: str) -> None:
+        """Print something as JSON or as lines of text, as was asked for."""
+        from msgspec.json import encode
+
+        print(encode(value).decode() if self._args.json else "\n".join(lines), flush=True)
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""
@@ -366,21 +349,13 @@ class Watch:
         """Print what the minds did, one line each, if that was asked for."""
         from core.report.event_words import mind_json, mind_line
 
-        mind = self._mind
-        if mind is None:
-            return
-        for event in mind.poll():
-            line = mind_json(*event).decode() if self._args.json else mind_line(event.agent, event.event)
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        for event in self._mind.poll() if self._mind is not None else ():
+            print(mind_json(*event).decode() if self._args.json else mind_line(event.agent, event.event), flush=True)
 
     def _print(self, notice: ShownNotice) -> None:
         from core.live.notices import notice_json
         from core.report.formatting import moment
 
-        if self._args.json:
-            sys.stdout.write(notice_json(notice).decode() + "\n")
-        else:
-            who = "" if notice.agent == "main" else f" {notice.agent}"
-            sys.stdout.write(f"{moment(notice.at)}{who}  {notice.line}\n")
-        sys.stdout.flush()
+        who = "" if notice.agent == "main" else f" {notice.agent}"
+        text = f"{moment(notice.at)}{who}  {notice.line}"
+        print(notice_json(notice).decode() if self._args.json else text, flush=True)

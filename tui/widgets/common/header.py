@@ -284,7 +284,7 @@ class NowStrip(Panel, can_focus=False):
         if height < 4:
             status = rows[0] if keys else _with_figure(rows[0], lately, width)
             left = lately if status is rows[0] else ""
-            answered = _has_answered(view) and not view.now.times
+            answered = (view.status is not None and view.status.at_rest and bool(view.now.said)) and not view.now.times
             last = _agent_lines(view, width, 1, left)[0] if answered else _doing_and_failed(view, width)
             rows = [status, last]
         elif height < 6:
@@ -384,11 +384,6 @@ def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
         )
         for number, piece in enumerate(pieces)
     ]
-
-
-def _has_answered(view: View) -> bool:
-    """Return whether its turn is over, and its last words say more than its last call."""
-    return view.status is not None and view.status.at_rest and bool(view.now.said)
 
 
 def _with_figure(line: Line, right: str, width: int) -> Line:

@@ -82,7 +82,7 @@ def _head(entry: Entry, view: View) -> Line:
         line.append((plain(event.tool or kind_of(event)), "strong"))
         silent = event.outcome == "empty" and event.action not in LOOKS
         came_of_it = "done, nothing printed" if silent else _WORDS[event.outcome]
-        line.append((f"  {sign} {came_of_it}{_code(event)}", ink))
+        line.append((f"  {sign} {came_of_it}{(f', exit {event.exit_code}' if event.exit_code else '')}", ink))
         if event.duration is not None and event.duration >= 0:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
         if not view.words or entry.words is None or not (entry.words.command or _is_about_paths(event)):
@@ -102,10 +102,6 @@ def _head(entry: Entry, view: View) -> Line:
     for mark in entry.fired:
         line.append((f"  {mark_glyph(mark)} {mark_text(mark, names)}", mark_style(mark)))
     return line
-
-
-def _code(event: ToolUse) -> str:
-    return f", exit {event.exit_code}" if event.exit_code else ""
 
 
 def _call(event: ToolUse, words: Words, width: int, whole: bool) -> Iterator[Line]:

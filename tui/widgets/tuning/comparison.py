@@ -117,7 +117,7 @@ class Comparison(Panel):
             for track, name, until, tint, every in lines
             if track is not None and len(track) and name and name in track.columns.names
         ]
-        top = _top([max(values) for values, _, _, _ in rows])
+        top = max(0.25, ceil(max(([max(values) for values, _, _, _ in rows]), default=1.0) * 4 - 1e-6) / 4)
         for values, until, tint, every in rows:
             _plot(canvas, values[: len(values) * until // max(1, total)], top, tint, every)
         return [self._caption(view, series, threshold, actual, other, width), *canvas.lines()]
@@ -188,11 +188,6 @@ def value_at(track: Track | None, column: str, index: int) -> float | None:
     return track.columns.value(column, row) if 0 <= row < len(track.columns) else None
 
 
-def _top(highs: list[float]) -> float:
-    """Return the value at the upper edge of a curve: the next quarter above all of it."""
-    return max(0.25, ceil(max(highs, default=1.0) * 4 - 1e-6) / 4)
-
-
 def _plot(canvas: Canvas, values: list[float], top: float, ink: str, every: int) -> None:
     """A line of braille dots, two a cell across and four down; with `every` above 1, a dotted one."""
     deep = canvas.height * 4 - 1
@@ -223,7 +218,7 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
     canvas.put(0, 0, f"{top:>{_LABEL - 1}}", "quiet")
     canvas.put(0, rows - 1, f"{0:>{_LABEL - 1}}", "quiet")
     low, high = float(points[0].value), float(points[-1].value)
-    now = _cell(float(sweep.present), low, high, room)
+    now = round(((float(sweep.present)) - low) / (high - low) * (room - 1)) if high > low else 0
     nearest = _nearest(points, low, high, room)
     for cell in range(room):
         point = nearest[cell]
@@ -287,10 +282,6 @@ def _sweep_sentence(sweep: Sweep) -> str:
     ground = "plateau" if steep <= max(1, here // 20) else "slope" if steep <= here // 3 else "cliff"
     names = ", ".join(firing_words(name) for name in sweep.moving)
     return f"{many} now, on a {ground}: {names}"
-
-
-def _cell(value: float, low: float, high: float, room: int) -> int:
-    return round((value - low) / (high - low) * (room - 1)) if high > low else 0
 
 
 def _nearest(points: tuple[SweepPoint, ...], low: float, high: float, room: int) -> list[SweepPoint]:
