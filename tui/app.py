@@ -336,7 +336,7 @@ class NooscopeApp(SessionApp):
         self._at = target.at
         self._look = None
         gc.unfreeze()
-        notifier = notifier_of(self) if target.live and self._watching else None
+        notifier = notifier_of(self, self.settings) if target.live and self._watching else None
         self._recap_first = not (play or target.live or target.at)
         self.feed = self._opening.feed(target, self.settings, self.post_message, notifier, play=play)
         self._tell_words()
@@ -350,20 +350,7 @@ class NooscopeApp(SessionApp):
         if self.feed is not None:
             self.feed.stop()
 
-    @on(messages.Seek)
-    @on(messages.SeekTime)
-    @on(messages.StepBy)
-    @on(messages.Jump)
-    @on(messages.GoLive)
-    @on(messages.TogglePlay)
-    @on(messages.SpeedChange)
-    @on(messages.SelectAgent)
-    @on(messages.ReturnTo)
-    @on(messages.SetBookmark)
-    @on(messages.RemoveBookmark)
-    @on(messages.PreviewSteer)
-    @on(messages.ShowWhatIf)
-    @on(messages.Apply)
+    @on(messages.Request)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)

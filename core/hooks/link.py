@@ -99,6 +99,12 @@ def decision(
     return {"number": number, "choice": choice, "reason": reason, "by": by, "answers": list(answers)}
 
 
+def chosen_option(text: str, options: Sequence[str]) -> str:
+    """The option a person names by its number, else their own words."""
+    place = int(text) - 1 if text.isdecimal() else -1
+    return options[place] if 0 <= place < len(options) else text
+
+
 def look(place: IntakeFolder, since: int = 0, patience: float = 1.0) -> HookBoard:
     """Fetch the state of all sessions; without a server, only what Claude Code's own files report."""
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,21 +56,6 @@ def add_stretch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
 
 
-def add_speed_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--speed`, bounded like the setting of that name."""
-    parser.add_argument("--speed", type=_speed_argument, metavar="X", help="initial speed, 0.25 to 64")
-
-
-def _speed_argument(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0.25 <= speed <= 64.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a speed from 0.25 to 64")
-    return speed
-
-
 def path_argument(text: str) -> Path:
     """Parse a path; an empty one is refused, as it would mean this folder."""
     if not text:
@@ -77,33 +63,31 @@ def path_argument(text: str) -> Path:
     return Path(text)
 
 
-def positive_argument(text: str) -> int:
-    """Parse a whole number above 0."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
+def number_argument(kind: Callable[[str], float], low: float, high: float, what: str) -> Callable[[str], float]:
+    """Return a parser of a number within bounds; `what` says in its error what is expected."""
+
+    def parse(text: str) -> float:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        return number
+
+    return parse
 
 
-def port_argument(text: str) -> int:
-    """Parse a port; 0 means any free one."""
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port; write a number from 0 to 65535")
-    return int(text)
+positive_argument = number_argument(int, 1, sys.maxsize, "a whole number above 0")
+port_argument = number_argument(int, 0, 65_535, "a port; write a number from 0 to 65535")  # 0 means any free one.
+seconds_argument = number_argument(float, 0, sys.float_info.max, "a number of seconds")
+hours_argument = number_argument(float, 0.1, 8760, "a number of hours from 0.1 to 8760")
+_speed_argument = number_argument(float, 0.25, 64, "a speed from 0.25 to 64")
 
 
-def seconds_argument(text: str) -> float:
-    """Parse a number of seconds, 0 or more."""
-    try:
-        stretch = float(text)
-    except ValueError:
-        stretch = -1.0
-    if not 0 <= stretch < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return stretch
+def add_speed_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--speed`, bounded like the setting of that name."""
+    parser.add_argument("--speed", type=_speed_argument, metavar="X", help="initial speed, 0.25 to 64")
 
 
 def since_argument(text: str) -> str:

@@ -32,6 +32,14 @@ class FeedMessage(Message):
         dataclass(eq=False, repr=False)(cls)
 
 
+class Request(FeedMessage):
+    """What a person asks of the session on the screen; the app hands it to the feed."""
+
+
+class Move(Request):
+    """A request that moves the playhead."""
+
+
 class Latest(FeedMessage):
     """A message that replaces an earlier one of its kind that is still waiting."""
 
@@ -39,7 +47,7 @@ class Latest(FeedMessage):
         return type(message) is type(self)
 
 
-class Seek(Latest):
+class Seek(Latest, Move):
     """Put the playhead after the first `to` events."""
 
     to: int
@@ -48,40 +56,40 @@ class Seek(Latest):
     summary: str | None = None  # The person's own summary of what lies between; blank for ours, None for none.
 
 
-class StepBy(FeedMessage):
+class StepBy(Move):
     """Move the playhead by a number of events."""
 
     by: int
 
 
-class SeekTime(Latest):
+class SeekTime(Latest, Move):
     """Put the playhead at a moment (epoch seconds)."""
 
     at: float
 
 
-class Jump(FeedMessage):
+class Jump(Move):
     """Move the playhead to the next or previous trouble, failure or prompt."""
 
     forward: bool = True
     to: Landing = "trouble"
 
 
-class GoLive(FeedMessage):
+class GoLive(Move):
     """Put the playhead at the end and follow what comes."""
 
 
-class TogglePlay(FeedMessage):
+class TogglePlay(Move):
     """Play or hold."""
 
 
-class SpeedChange(FeedMessage):
+class SpeedChange(Request):
     """Play faster (1) or slower (-1)."""
 
     steps: int
 
 
-class SelectAgent(FeedMessage):
+class SelectAgent(Request):
     """Show the mind of one agent of the session."""
 
     name: str
@@ -126,7 +134,7 @@ class ReadWords(FeedMessage):
     watched: bool
 
 
-class Apply(FeedMessage):
+class Apply(Request):
     """Let other settings hold from the newest event on; refused if the session moved on since they were tried."""
 
     settings: Settings
@@ -140,7 +148,7 @@ class Applied(FeedMessage):
     request: Apply
 
 
-class ShowWhatIf(FeedMessage):
+class ShowWhatIf(Request):
     """Show the session as it would have been under other settings; None shows what happened."""
 
     settings: Settings | None
@@ -153,14 +161,14 @@ class CompareSessions(FeedMessage):
     ids: tuple[str, ...]
 
 
-class SetBookmark(FeedMessage):
+class SetBookmark(Request):
     """Remember a place, with a person's note."""
 
     place: int
     note: str = ""
 
 
-class RemoveBookmark(FeedMessage):
+class RemoveBookmark(Request):
     """Remove the bookmarks at a place."""
 
     place: int
@@ -169,7 +177,7 @@ class RemoveBookmark(FeedMessage):
     note: str = ""  # Blank: what the agent is at there.
 
 
-class ReturnTo(FeedMessage):
+class ReturnTo(Move):
     """Go back to a bookmark, once the state there was checked."""
 
     name: str
@@ -205,7 +213,7 @@ class ShowsPreview(Protocol):
     def previewed(self, words: str, effect: tuple[str, ...]) -> None: ...
 
 
-class PreviewSteer(FeedMessage):
+class PreviewSteer(Request):
     """Try a sentence on the session's end, and show what it would do."""
 
     words: str
@@ -260,3 +268,7 @@ class Failed(FeedMessage):
 
     text: str
     fatal: bool = False  # There is nothing to be seen of this session.
+
+
+# Requests that leave the agent on the screen to whom a jump or an entry led.
+STAYS = (StepBy, Jump, SpeedChange, SetBookmark, RemoveBookmark, Apply)

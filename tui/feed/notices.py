@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import PurePath
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from textual.app import App
-from textual.driver import Driver
-from textual.message import Message
 
 from core.live.notices import GLYPHS, Notifier, ShownNotice, installed_channels
 from core.report.formatting import folder_name, plain
@@ -40,22 +38,10 @@ def tell_faults(app: App[Any], faults: Sequence[str]) -> None:
         app.notify(message, title="Settings", severity="warning", timeout=_READ, markup=False)
 
 
-class LiveApp(Protocol):
-    """The part of the application that notices use."""
-
-    settings: Settings
-    _driver: Driver | None
-
-    @property
-    def is_headless(self) -> bool: ...
-
-    def post_message(self, message: Message) -> bool: ...
-
-
 class Terminal(io.StringIO):
     """The terminal the screen is drawn on, for bells and desktop notices."""
 
-    def __init__(self, app: LiveApp) -> None:
+    def __init__(self, app: App[Any]) -> None:
         super().__init__()
         self._app = app
 
@@ -67,23 +53,22 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def notifier_of(app: LiveApp) -> Notifier:
+def notifier_of(app: App[Any], settings: Settings) -> Notifier:
     """Ways to reach the person who looks at the application; a finished turn is not a toast."""
 
     def show(notice: ShownNotice) -> None:
         if notice.kind != "done":
-            app.post_message(
-                Noticed(notice.kind, _TITLES.get(notice.kind, notice.kind), f"{GLYPHS[notice.kind]} {notice.text}")
-            )
+            title = _TITLES.get(notice.kind, notice.kind)
+            app.post_message(Noticed(notice.kind, title, f"{GLYPHS[notice.kind]} {notice.text}"))
 
     channels, _ = installed_channels()
-    return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)
+    return Notifier(settings.response.notices, Terminal(app), show, installed=channels)
 
 
 class TerminalTitle:
     """The terminal's title: it says while the session on the screen needs the person."""
 
-    def __init__(self, app: LiveApp, usual: str) -> None:
+    def __init__(self, app: App[Any], usual: str) -> None:
         self._terminal = Terminal(app)
         self._usual = self._shown = usual
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from textual.message import Message
 
@@ -19,25 +20,18 @@ from core.store.bookmarks import Bookmarks, Labels, LastLook, Look, TrailStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.places import landing
 from core.timeline.timeline import Timeline
-from tui.feed.messages import (
-    Apply,
-    Bookmarked,
-    Failed,
-    GoLive,
-    Jump,
-    LookedBefore,
-    Noticed,
-    RemoveBookmark,
-    ReturnTo,
-    Seek,
-    SeekTime,
-    SelectAgent,
-    SetBookmark,
-    SpeedChange,
-    StepBy,
-    TogglePlay,
-)
+from tui.feed import messages
 from tui.feed.view import Mode
+
+
+@contextmanager
+def reporting(post: Callable[[Message], object]) -> Iterator[None]:
+    """Tell the person what could not be read or stored."""
+    try:
+        yield
+    except StoreError as error:
+        post(messages.Failed(str(error)))
+
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
@@ -105,19 +99,19 @@ class Navigator:
         try:
             nav.trail.load(store.read())
         except StoreError as error:
-            self._post(Failed(str(error)))
+            self._post(messages.Failed(str(error)))
             try:
-                self._post(Failed(f"it was set aside as {store.set_aside()}; a new one begins"))
+                self._post(messages.Failed(f"it was set aside as {store.set_aside()}; a new one begins"))
             except StoreError as trouble:
                 self._store = None
-                self._post(Failed(str(trouble)))
+                self._post(messages.Failed(str(trouble)))
 
     def moved(
         self, timeline: Timeline, origin: int, place: int, at: float, request: Message, *, live: bool = False
     ) -> None:
         """Record a move; a return says what lies between, and one to the live edge what came meanwhile."""
-        seek = request if isinstance(request, Seek) else Seek(place)
-        announce = isinstance(request, ReturnTo) or seek.summary is not None
+        seek = request if isinstance(request, messages.Seek) else messages.Seek(place)
+        announce = isinstance(request, messages.ReturnTo) or seek.summary is not None
         nav = self._nav
         left, self._left = self._left, None if live else (self._left or len(timeline))
         if nav is None or (origin == place and not (live and left is not None)):
@@ -134,7 +128,7 @@ class Navigator:
         self._unsaved = True
         if summary and (announce or came > 0):
             title = f"Meanwhile: {count(came, 'event')}" if came > 0 else "In between"
-            self._post(Noticed("done", title, "\n".join(summary[:_LINES])))
+            self._post(messages.Noticed("done", title, "\n".join(summary[:_LINES])))
 
     def save(self, now: float, *, at_once: bool = False) -> None:
         """Write the moves down, at most every few seconds."""
@@ -142,15 +136,8 @@ class Navigator:
         if not self._unsaved or nav is None or store is None or not (at_once or now - self._saved_at >= _SAVED):
             return
         self._unsaved, self._saved_at = False, now
-        try:
+        with reporting(self._post):
             store.write(nav.trail.dump())
-        except StoreError as error:
-            self._post(Failed(str(error)))
-
-
-_MOVES = (Seek, SeekTime, StepBy, GoLive, TogglePlay, Jump, ReturnTo)
-# Requests that leave the visited agent on the screen.
-_STAYS = (StepBy, Jump, SpeedChange, SetBookmark, RemoveBookmark, Apply)
 
 
 class Viewpoint:
@@ -180,13 +167,13 @@ class Viewpoint:
 
     def answer(self, timeline: Timeline, request: Message) -> None:
         """Do as the person asks; what is no move is left alone."""
-        if not isinstance(request, _STAYS):
+        if not isinstance(request, messages.STAYS):
             self._visited = ""
-        if isinstance(request, _MOVES):
+        if isinstance(request, messages.Move):
             self._move(timeline, request)
-        elif isinstance(request, SpeedChange):
+        elif isinstance(request, messages.SpeedChange):
             self.head.faster(request.steps)
-        elif isinstance(request, SelectAgent):
+        elif isinstance(request, messages.SelectAgent):
             self._chosen = request.name
 
     def play(self, now: float) -> bool:
@@ -199,32 +186,32 @@ class Viewpoint:
         head = self.head
         origin = head.index
         match request:
-            case Seek():
+            case messages.Seek():
                 head.seek(request.to)
                 self._visited = request.agent
-            case SeekTime():
+            case messages.SeekTime():
                 head.seek(timeline.index_at(request.at))
-            case StepBy():
+            case messages.StepBy():
                 head.step(request.by)
-            case GoLive():
+            case messages.GoLive():
                 head.to_end()
-            case TogglePlay():
+            case messages.TogglePlay():
                 head.toggle()
                 self._played = time.monotonic()
-            case Jump():
+            case messages.Jump():
                 self._jump(timeline, request)
-            case ReturnTo():
+            case messages.ReturnTo():
                 place = self._shelf.back(timeline, request.name)
                 if place is not None:
                     head.seek(place)
         live = head.live and head.following
         self.navigator.moved(timeline, origin, head.index, self._wall(), request, live=live)
 
-    def _jump(self, timeline: Timeline, request: Jump) -> None:
+    def _jump(self, timeline: Timeline, request: messages.Jump) -> None:
         """To just after the next or previous such event, and to the mind it is about."""
         target = landing(timeline, self.head.index - 1, request.forward, request.to)
         if target is None:
-            self._post(Failed(f"no {request.to} {'later' if request.forward else 'earlier'}"))
+            self._post(messages.Failed(f"no {request.to} {'later' if request.forward else 'earlier'}"))
         else:
             self.head.step(target.place + 1 - self.head.index)
             self._visited = target.agent
@@ -377,16 +364,16 @@ class Shelf:
         """Tell how far the session, of so many events now, had been seen before."""
         look = None if self._kept is None else LastLook(self._kept.folder, self._kept.key).read()
         if look is not None:
-            self._post(LookedBefore(look, max(0, events - look.events)))
+            self._post(messages.LookedBefore(look, max(0, events - look.events)))
 
     def leave(self, events: int) -> None:
         """Remember how far it is seen now."""
         if self._kept is not None:
             LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
 
-    def answer(self, timeline: Timeline, request: SetBookmark | RemoveBookmark) -> None:
+    def answer(self, timeline: Timeline, request: messages.SetBookmark | messages.RemoveBookmark) -> None:
         """Set or remove what a person asked for."""
-        if isinstance(request, SetBookmark):
+        if isinstance(request, messages.SetBookmark):
             self.put(timeline, request.place, request.note)
         else:
             self.remove(timeline, request.place)
@@ -402,14 +389,11 @@ class Shelf:
         if split and title.strip():
             name, note = title.strip()[:_NAME], rest.strip()
         note = note or _what_stands(timeline, place)
-        try:
+        with reporting(self._post):
             checkpoints = Checkpoints(bookmarks, timeline.settings.timeline.checkpoints.kept)
             bookmark = checkpoints.make(timeline, place, name, note, created=self._wall())
-        except StoreError as error:
-            self._post(Failed(str(error)))
-        else:
             words = f"{name}{f': {note}' if note else ''}\nstate {bookmark.checkpoint[:12]} is kept with it"
-            self._post(Noticed("done", "Bookmark set", words))
+            self._post(messages.Noticed("done", "Bookmark set", words))
         self.tell()
 
     def remove(self, timeline: Timeline, place: int) -> None:
@@ -417,43 +401,35 @@ class Shelf:
         bookmarks = self._kept
         if bookmarks is None:
             return
-        try:
+        with reporting(self._post):
             standing = [mark for mark in bookmarks.read() if mark.place == place]
             checkpoints = Checkpoints(bookmarks, timeline.settings.timeline.checkpoints.kept)
             for mark in standing:
                 checkpoints.remove(mark.name)
-        except StoreError as error:
-            self._post(Failed(str(error)))
-        else:
             for mark in standing:
-                self._post(Noticed("done", "Bookmark removed", plain(mark.name, 60)))
+                self._post(messages.Noticed("done", "Bookmark removed", plain(mark.name, 60)))
         self.tell()
 
     def back(self, timeline: Timeline, name: str) -> int | None:
         """The place of a bookmark, once the state there was checked; None where there is none to go to."""
         if self._kept is None:
             return None
-        checkpoints = Checkpoints(self._kept, timeline.settings.timeline.checkpoints.kept)
-        try:
-            place = checkpoints.back(timeline, name)
-        except StoreError as error:
-            self._post(Failed(str(error)))
-            return None
-        kind = "done" if place.standing == "same" else "risk"
-        self._post(Noticed(kind, f"Back at {plain(name, 60)}", place.words[:1].upper() + place.words[1:] + "."))
-        return None if place.standing == "gone" else place.bookmark.place
+        with reporting(self._post):
+            place = Checkpoints(self._kept, timeline.settings.timeline.checkpoints.kept).back(timeline, name)
+            kind, words = "done" if place.standing == "same" else "risk", place.words[:1].upper() + place.words[1:]
+            self._post(messages.Noticed(kind, f"Back at {plain(name, 60)}", f"{words}."))
+            return None if place.standing == "gone" else place.bookmark.place
+        return None
 
     def tell(self) -> None:
         """Show what is kept."""
         bookmarks = self._kept
         if bookmarks is None:
             return
-        try:
-            self._post(Bookmarked(bookmarks.read()))
-        except StoreError as error:
-            self._post(Failed(str(error)))
+        with reporting(self._post):
+            self._post(messages.Bookmarked(bookmarks.read()))
         for notice in bookmarks.notices:
-            self._post(Failed(notice))
+            self._post(messages.Failed(notice))
         bookmarks.notices.clear()
 
 

@@ -24,7 +24,7 @@ from core.engine.response.interventions import sentence
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.hooks.connection import process_line
-from core.hooks.link import IntakeLink
+from core.hooks.link import IntakeLink, chosen_option
 from core.live import tmux
 from core.live.hook_signs import HookSigns, PermitQuestion, claude_sessions
 from core.report.formatting import count, plain
@@ -210,9 +210,7 @@ def _ask_options(app: App[Any], link: IntakeLink, question: PermitQuestion, answ
 
     def took(answer: str | None) -> None:
         if answer:
-            place = int(answer) - 1 if answer.isdecimal() else -1
-            picked = choice.options[place] if 0 <= place < len(choice.options) else answer
-            _ask_options(app, link, question, (*answers, picked))
+            _ask_options(app, link, question, (*answers, chosen_option(answer, choice.options)))
         elif answer is not None:
             _ask_options(app, link, question, answers)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.errors import UnreadableLog
 from core.logs.log_files import expand_home, is_there
 from tui.cli import launch
-from tui.cli.options import path_argument
+from tui.cli.options import hours_argument, path_argument
 from tui.cli.recordings import add_plain_option, initial_states_of
 from tui.cli.streams import print_table, say
 
@@ -40,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON once, then exit")
     parser.add_argument("--once", action="store_true", help="print a table once, then exit")
     parser.add_argument(
-        "--within", type=_hours, metavar="HOURS", help="only sessions that changed within this time (default: 24)"
+        "--within",
+        type=hours_argument,
+        metavar="HOURS",
+        help="only sessions that changed within this time (default: 24)",
     )
     launch.add_hooks_option(parser)
     add_plain_option(parser)
@@ -103,13 +106,6 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
         return _show(settings, roster, args, hosts.lost)
     finally:
         hosts.stop()
-
-
-def _hours(text: str) -> float:
-    hours = float(text)
-    if not 0.1 <= hours <= 8760:
-        raise argparse.ArgumentTypeError("give hours from 0.1 to 8760")
-    return hours
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:

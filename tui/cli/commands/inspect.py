@@ -6,14 +6,7 @@ import argparse
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from tui.cli.options import (
-    PLACE,
-    add_settings_options,
-    add_stretch_options,
-    known_agent,
-    positive_argument,
-    settings_from,
-)
+from tui.cli import options
 from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
 from tui.cli.streams import say
 
@@ -33,17 +26,17 @@ _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the
 
 def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: end)")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: end)")
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument(
         "--recall",
-        type=positive_argument,
+        type=options.positive_argument,
         metavar="TOKENS",
         help="maximum tokens of similar earlier episodes (default: the setting)",
     )
     parser.add_argument("--json", action="store_true", help="every reading, as JSON")
     add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_frame(args: argparse.Namespace) -> int:
@@ -57,9 +50,9 @@ def run_frame(args: argparse.Namespace) -> int:
     from core.report.page import frame_page
     from core.timeline.places import parse_place
 
-    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
+    timeline = recording_at(args.path, initial_states_of(args, options.settings_from(args).settings))
     index = parse_place(timeline, args.at)
-    frame = timeline.at(index, known_agent(timeline, args.agent))
+    frame = timeline.at(index, options.known_agent(timeline, args.agent))
     cut = last_compaction(timeline, index, frame.agent)
     preserved = None if cut is None else preserve_at(timeline, cut)
     recalled = timeline.society_at(index).engine(frame.agent).mind.recall(tokens=args.recall)
@@ -122,11 +115,11 @@ def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    add_stretch_options(parser)
+    options.add_stretch_options(parser)
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument("--json", action="store_true", help="every reading that differs, as JSON")
     add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_diff(args: argparse.Namespace) -> int:
@@ -135,9 +128,9 @@ def run_diff(args: argparse.Namespace) -> int:
     from core.report.page import between, difference, difference_page
     from core.timeline.places import parse_place
 
-    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
+    timeline = recording_at(args.path, initial_states_of(args, options.settings_from(args).settings))
     begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
-    agent = known_agent(timeline, args.agent)
+    agent = options.known_agent(timeline, args.agent)
     before, after = timeline.at(begin, agent), timeline.at(end, agent)
     if args.json:
         changes = difference(before, after)
@@ -165,7 +158,7 @@ def add_events_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kinds", action="store_true", help="count the kinds instead")
     parser.add_argument("--json", action="store_true", help="as JSON, one event per line")
     add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_events(args: argparse.Namespace) -> int:
@@ -180,7 +173,7 @@ def run_events(args: argparse.Namespace) -> int:
     if kinds - names:
         unknown = sorted(kinds - names)[0]
         raise UsageError(f"unknown kind {unknown!r}; available: {', '.join(sorted(names))}")
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     timeline = recording_at(args.path, initial_states_of(args, settings))
     first, *later = timeline.changes
     society, changes = timeline.initial.society(first.settings), deque(later)
@@ -220,14 +213,14 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_tree(args: argparse.Namespace) -> int:
     from core.logs.links import session_links
     from core.report.conversation import ConversationTree, check_log
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     session, kit = one_session(args.path, settings)
     tree = ConversationTree(session_links(session, kit))
     if args.find:
@@ -324,7 +317,7 @@ def add_trail_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verify", action="store_true", help="only verify the chain; exit with 1 if it was altered")
     parser.add_argument("--head", metavar="HASH", help="also check that this hash of a move is in the chain")
     parser.add_argument("--json", action="store_true", help="as JSON")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_trail(args: argparse.Namespace) -> int:
@@ -333,7 +326,7 @@ def run_trail(args: argparse.Namespace) -> int:
     from core.report.formatting import count, plain, readable_json
     from core.store.bookmarks import TrailStore
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     session, _ = one_session(args.path, settings)
     trail = Trail(settings.timeline.navigation.kept)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def _decide(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError, UsageError
     from core.hooks.connection import call, default_place
-    from core.hooks.link import decision
+    from core.hooks.link import chosen_option, decision
 
     if args.number is None or not args.number.isdecimal():
         raise UsageError("name the number of a question; `nooscope hooks permits` lists them")
@@ -118,9 +117,3 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
         by = f"  by {plain(entry.by, 80)}" if entry.by else ""
         print(f"{moment(entry.at)}  {what}  {plain(entry.reason, 120)}{by}")
     return 0
-
-
-def chosen_option(text: str, options: Sequence[str]) -> str:
-    """The option a person names by its number, else their own words."""
-    place = int(text) - 1 if text.isdecimal() else -1
-    return options[place] if 0 <= place < len(options) else text

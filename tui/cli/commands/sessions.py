@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
 from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import cell_len, print_table, say
+from tui.cli.streams import cell_len, columns, print_table, say
 
 if TYPE_CHECKING:
     from core.report.log_tree import SessionRow
@@ -107,17 +107,11 @@ def _print_json(listed_rows: Sequence[SessionRow], now: float) -> None:
     print(readable_json({"sessions": rows}))
 
 
-def _columns() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
-
-
 def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) -> None:
     from core.report.formatting import count, plain
 
     visible = listed_rows if every else listed_rows[:SHOWN]
-    wide = not sys.stdout.isatty() or _columns() >= WIDE
+    wide = not sys.stdout.isatty() or columns() >= WIDE
     project, title = (32, 40) if wide else (16, 22)
     rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
     rows += [

@@ -9,18 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui.cli import streams
+from tui.cli import recordings, streams
 from tui.cli.options import PLACE, add_project_option, add_settings_options, positive_argument, settings_from
-from tui.cli.recordings import (
-    add_plain_option,
-    edits_of,
-    family_of,
-    initial_states_of,
-    log_size,
-    recording_at,
-    spoken_start,
-    useful_jobs,
-)
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -42,7 +32,7 @@ def add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help=f"where the message is previewed: {PLACE} (default: the end)"
     )
-    add_plain_option(parser)
+    recordings.add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -54,10 +44,12 @@ def run_whatif(args: argparse.Namespace) -> int:
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
-    edits = edits_of(other, args.assignments)
+    edits = recordings.edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
     is_branch = args.steer is not None or args.dream is not None
-    timeline = recording_at(args.path, initial_states_of(unedited, other if is_branch else actual))
+    timeline = recordings.recording_at(
+        args.path, recordings.initial_states_of(unedited, other if is_branch else actual)
+    )
     result: WhatIfResult | None = None
     if is_branch:
         preview = args.steer is not None
@@ -157,7 +149,7 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one per core)"
     )
-    add_plain_option(parser)
+    recordings.add_plain_option(parser)
     add_project_option(parser)
 
 
@@ -172,8 +164,8 @@ def run_sweep(args: argparse.Namespace) -> int:
     kit = make_kit(settings.ingest)
     matches = sessions(args.paths, kit, settings.ingest.lines)
     streams.say(*(f"{fault.file}: {fault.reason}" for fault in kit.diagnostics.first))
-    starts = initial_states_of(args, settings)
-    runs = [(session, spoken_start(starts, session.id)) for session in matches]
+    starts = recordings.initial_states_of(args, settings)
+    runs = [(session, recordings.spoken_start(starts, session.id)) for session in matches]
     done = join_sweeps(list(streams.with_progress(sweeps(runs, name, values, args.jobs), len(matches))))
     if args.json:
         _print_sweep_json(done)
@@ -188,12 +180,12 @@ def sweeps(
     """Yield every session at every value, in parallel."""
     from core.report.process_pool import one_by_one, shared_out
 
-    size = sum(log_size(session) for session, _ in runs)
-    jobs = useful_jobs(jobs_wanted, len(runs), size * len(values), _SMALL * 20)
+    size = sum(recordings.log_size(session) for session, _ in runs)
+    jobs = recordings.useful_jobs(jobs_wanted, len(runs), size * len(values), _SMALL * 20)
     if jobs <= 1:
-        yield from one_by_one(swept, runs, name, values, family=family_of)
+        yield from one_by_one(swept, runs, name, values, family=recordings.family_of)
         return
-    yield from shared_out(jobs, swept, runs, name, values, prepare=streams.prepare_streams, family=family_of)
+    yield from shared_out(jobs, swept, runs, name, values, prepare=streams.prepare_streams, family=recordings.family_of)
 
 
 def swept(run: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:

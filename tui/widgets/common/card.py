@@ -72,13 +72,11 @@ class Card(Panel):
             self.action_scroll_by(-2)
 
     def _lay(self, view: View, width: int) -> list[Line]:
-        rich = self.rich
-        key = (view, width, rich)
-        cached = self._lines_for
-        if cached[0] is not view or cached[1:] != key[1:]:
+        rich, before = self.rich, self._lines_for
+        if before[0] is not view or before[1:] != (width, rich):
             lines = self.more(view, width) if rich else self.brief(view, width)
             self._lines = [clipped(line, width) for line in lines]
-            self._lines_for = key
+            self._lines_for = (view, width, rich)
         return self._lines
 
     @property
@@ -247,20 +245,12 @@ class CardColumnsLayout(Layout):
             placed.append((child, column, bottoms[column], max(3, height)))
             bottoms[column] += max(3, height)
         lowest = max(*bottoms, size.height)
-        return [
-            WidgetPlacement(
-                Region(
-                    edges[column],
-                    top,
-                    edges[column + 1] - edges[column],
-                    lowest - top if last[column] == number else height,
-                ),
-                NULL_OFFSET,
-                NULL_SPACING,
-                child,
-            )
-            for number, (child, column, top, height) in enumerate(placed)
-        ]
+        placements = []
+        for number, (child, column, top, height) in enumerate(placed):
+            tall = lowest - top if last[column] == number else height
+            region = Region(edges[column], top, edges[column + 1] - edges[column], tall)
+            placements.append(WidgetPlacement(region, NULL_OFFSET, NULL_SPACING, child))
+        return placements
 
 
 class CardColumns(Widget):

@@ -308,15 +308,9 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         line = self._drawn[y] = self._line(y, width)
-        inks = self._inks or self._fill_styles()
-        segments = [Segment(text, inks[ink]) for text, ink in line if text]
+        inks = self._inks = self._inks or self.resolved_styles()
         marked = bool(line) and line[-1][1] == "cursor"
-        short = width - sum([cell_len(text) for text, _ in line])
-        if short < 0:
-            return Strip(segments).adjust_cell_length(width)
-        if short:
-            segments.append(Segment(" " * short, inks["cursor"] if marked else self.rich_style))
-        return Strip(segments, width)
+        return _strip(line, width, inks, inks["cursor"] if marked else self.rich_style)
 
     def _line(self, y: int, width: int) -> Line:
         """Return the content of a line of the panel."""
@@ -326,10 +320,6 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         if number < self.count_rows():
             return self.row(number, width)
         return [(self.EMPTY, "quiet")] if number == 0 else []
-
-    def _fill_styles(self) -> dict[str, Style]:
-        self._inks = self.resolved_styles()
-        return self._inks
 
     @property
     def page(self) -> int:
