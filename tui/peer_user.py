@@ -1,4 +1,4 @@
-"""Whose program is at the other end of a connection within this machine, as the kernel's table tells."""
+"""The user at the other end of a connection within this machine, from the kernel's tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Address = tuple[str, int]
 
 
 def peer_user(peer: Address, here: Address, tables: tuple[Path, ...] = _TABLES) -> int | None:
-    """The user id behind `peer` of a connection to `here`; None where the system does not tell."""
+    """Return the user id behind `peer` of a connection to `here`, or None if the system does not say."""
     return _user(peer, here, _read_users(tables))
 
 
@@ -53,7 +53,7 @@ def _user(peer: Address, here: Address, users: Mapping[tuple[str, str], int]) ->
 
 
 def tells_users() -> bool:
-    """Whether the system tells who is at the other end, tried with a connection of our own."""
+    """Whether the system reports the user at the other end, tried with a connection of our own."""
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             here = server.getsockname()
@@ -64,7 +64,7 @@ def tells_users() -> bool:
 
 
 def _written(address: Address) -> list[str]:
-    """As the table writes an address; one of the fourth version may stand among those of the sixth."""
+    """Return an address in the table's notation; an IPv4 address may also be listed as IPv6."""
     host, port = address[0].partition("%")[0], address[1]
     if ":" in host:
         bits = socket.inet_pton(socket.AF_INET6, host)

@@ -162,7 +162,7 @@ _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": 
 
 
 class HookedSession:
-    """One session with hooks: the driver that also runs for the screen, and what hooks know ahead of its log.
+    """One session with hooks: its log, followed as on the screen, and the calls that hooks report before the log does.
 
     The state of the minds is that of the log. What only hooks told so far is applied to a copy, which lasts
     until the log tells it too. A session without a log that may be read has the hooks alone.

@@ -196,7 +196,7 @@ class _Judge:
         self._nested = False  # It contains a program text, or a command that runs another.
 
     def kind(self) -> str:
-        """Return what else an approval covers: for writes the same programs, for removals similar files.
+        """Return the kind of call an approval covers: writes of the same programs, removals of similar files.
 
         Blank for whatever else needs the person, and where one program runs another or a text: that is approved
         as it is, or not at all.
@@ -561,7 +561,7 @@ class _Judge:
             self.lift("privileged", "it ends every process")
 
     def _runs_download(self, entry: _Entry, words: list[str], parsed: _Words) -> None:
-        """Note the files a command downloads, and judge one that runs such a file."""
+        """Remember the files a command downloads; running one of them needs the person."""
         if "fetches" in entry:
             targets = [value for option, value in parsed.options if option in _list(entry["fetches"])]
             self._fetched.update(basename(one) for one in targets or parsed.operands)

@@ -455,7 +455,7 @@ class Driver:
         return True
 
     def close(self) -> None:
-        """The session is no longer watched."""
+        """Stop watching the session."""
         self.bus.close()
         if not self._rested:
             self.registry.call("on_rest", self.society)

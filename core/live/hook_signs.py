@@ -109,7 +109,7 @@ class HookSigns(Struct, frozen=True):
         return AgentTrouble(min(asks + prompts)[0], min(prompts or asks)[1])
 
     def ahead(self, pending: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
-        """Merge the log's open calls with those the hooks know of already; each call appears once.
+        """Merge the open calls of the log and of the hooks; each call appears once.
 
         One that ended by its hook is open no longer; it has its outcome until the log tells it.
         """

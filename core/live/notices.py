@@ -65,7 +65,7 @@ Channel = Callable[[ShownNotice], None]
 
 
 class Courier:
-    """Hand notices to something slow, in a thread of its own.
+    """Hand notices to a slow receiver from a thread of its own.
 
     When too many wait, the oldest of those that matter least is dropped, and that is a problem to tell.
     """
@@ -256,7 +256,7 @@ class Notifier(Extension):
         self.tell(notice, datetime.fromtimestamp(self._wall()).astimezone().time())
 
     def on_shutdown(self, society: Society) -> None:
-        """The session is no longer watched."""
+        """Stop watching the session."""
         del society
         self.flush()
 

@@ -30,7 +30,7 @@ _SLICE = 32  # Events between two looks at the clock.
 
 
 class Target(NamedTuple):
-    """What to open."""
+    """The session to open."""
 
     path: Path
     live: bool = True  # Follow it; False plays it from the start.
@@ -165,7 +165,7 @@ class Saved(Source):
 
 
 class Followed(Follower, Source):
-    """A session whose agent still writes, or one that is awaited."""
+    """A session that is still written to, or expected to start."""
 
     growing = True
 
@@ -208,7 +208,7 @@ class Watcher:
         self._stop.set()
 
     def trouble(self) -> str:
-        """Return once why there are no file events."""
+        """Report once why file events are missing."""
         sentence, self._trouble = self._trouble, ""
         return sentence
 

@@ -46,7 +46,7 @@ def panes(run: Run = ask_tmux) -> list[Pane]:
 
 
 def running(program: str, run: Run = run_program) -> set[str]:
-    """The processes that run a program, or that started one which does."""
+    """The processes that run a program, and their parents."""
     with suppress(OSError):
         rows = [line.split(None, 2) for line in run(["ps", "-A", "-o", "pid=,ppid=,args="]).splitlines()]
         parents = {row[0]: row[1] for row in rows if len(row) == 3}

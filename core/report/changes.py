@@ -200,7 +200,7 @@ class _File(Struct):
 
     @property
     def note_words(self) -> tuple[str, ...]:
-        """What the log does not carry."""
+        """What is missing in the log, in words."""
         every = {**self.notes, **({"a command may have changed it": [self.doubted]} if self.doubted >= 0 else {})}
         return tuple(words + _event_words(places) for words, places in every.items())
 
@@ -687,7 +687,7 @@ def _whole_read(event: ToolUse, reader: WordReader) -> str | None:
 
 
 def _command_edit(path: str, write: ShellWrite) -> FileEdit:
-    """What a command did to a file that it names."""
+    """The change that a command made to a file it names."""
     if write.content is not None:
         return FileEdit(path, "write", content=write.content)
     return FileEdit(path, "delete" if write.deletes else "command" if write.surely else "doubt")

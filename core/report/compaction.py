@@ -265,7 +265,7 @@ def _warned(warning: Warned) -> str:
 
 
 def handover(preserved: Preserved) -> str:
-    """Return a few facts for an agent whose context was cut; empty if it needs none.
+    """Return a few facts for an agent whose context was cut, or an empty text.
 
     What was open comes first, then what it had been warned of, then the files it had changed.
     """

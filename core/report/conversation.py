@@ -81,7 +81,7 @@ class RecordChange(NamedTuple):
 
 
 class LogCheck(NamedTuple):
-    """What comparing a log with its last reading says."""
+    """Compare a log with its last reading."""
 
     compared: int  # Records of the last reading; 0 if there was none, which says nothing about the log.
     change: RecordChange | None  # The first one that is not as it was.

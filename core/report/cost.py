@@ -143,7 +143,7 @@ def _spending(session: LogSession) -> LogSession | None:
 
 
 def _joined(sums: dict[tuple[int, str, str], Charge]) -> list[Charge]:
-    """Charges by minute, model and whether a sub-agent took them; the order in which logs were read is no matter."""
+    """Add up charges by minute, model and main or sub-agent, ordered whatever the order of reading."""
     joined: dict[tuple[int, str, bool], Charge] = {}
     for _, charge in sorted(sums.items(), key=itemgetter(0)):
         if charge.priced or charge.unpriced or charge.tokens or charge.dollars:

@@ -238,7 +238,7 @@ def entries(events: Sequence[Event], start: int, stop: int, filters: TranscriptF
 
 
 def insert_in_order(places: list[int], place: int, events: Sequence[Event]) -> None:
-    """Add a place to others as a person reads them: an agent's words before the calls that they announce.
+    """Insert a place in reading order: an agent's words before the calls that they announce.
 
     A turn is told once it is over, when its first calls may have been answered already.
     """

@@ -62,7 +62,7 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
 
 
 class LogTree:
-    """Finds sessions and makes something of each, and remembers both by what the logs were.
+    """Finds sessions and analyses each; both results are cached until the logs change.
 
     Files are recognised and read again only when their size, their time or their end is another; where none
     is, no agent's reader is even imported.

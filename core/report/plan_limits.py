@@ -180,7 +180,7 @@ def _parse_sample(line: bytes) -> LimitSample | None:
 
 
 class LimitShare(NamedTuple):
-    """What one session used of a limit, as shares of the whole limit."""
+    """The share of a limit that one session used, as a range."""
 
     low: float
     high: float
@@ -200,7 +200,7 @@ class _Stretch(NamedTuple):
 
 
 def limit_shares(limit: PlanLimit, charges: Mapping[str, Iterable[SummedCharge]]) -> dict[str, LimitShare]:
-    """What each session used of a limit, the largest share first, from what each was charged; see `METHOD`."""
+    """Return the share of a limit that each session used, the largest first; see `METHOD`."""
     stretches = list(_stretches(limit, charges))
     quiet = [one for one in stretches if ELSEWHERE in one.parts]
     quiet_seconds = sum(one.seconds for one in quiet)

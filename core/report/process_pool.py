@@ -91,7 +91,7 @@ def shared_out(
     prepare: Callable[[], None] | None = None,
     family: Family | None = None,
 ) -> Iterator[T]:
-    """Do the same over several processes, a family in one; each process is prepared first.
+    """Like `one_by_one` over several processes; a family stays in one, and each process is prepared first.
 
     What there is to do is handed to each process once, at its start; afterwards it is only told the places.
 
@@ -116,7 +116,7 @@ def shared_out(
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End all workers at once: their finished results were delivered, and nobody waits for the rest.
+    """End all workers at once; finished results were delivered, and the rest is not needed.
 
     They are not asked to end, as one that died may have left the others waiting for its turn. One that is
     ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody holds the pipe

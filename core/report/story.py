@@ -158,7 +158,7 @@ def finishes(event: Event) -> bool:
 
 
 def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
-    """Return what an event ends, given what the event before it ended; empty if nothing.
+    """Return the kind of work that an event ends, given what the event before it ended, or an empty text.
 
     A call without an answer that the end of a log brings is older than what the agent did since, or belongs to
     the answer that failed; older is also a turn that is told after the calls it made were answered. What is

@@ -159,7 +159,7 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thin: bool = False) -> Line:
-    """A bar from 0 to 1 that leaves air above it, so that bars on adjacent lines do not touch.
+    """Draw a bar from 0 to 1 that is lower than a line, so that bars on adjacent lines do not touch.
 
     Its empty part is lower than the bar, so that both can be told apart without colour.
     """
@@ -215,7 +215,7 @@ _DEEPEST = 8  # Levels that are drawn as such.
 
 
 def tree_guides(depths: list[int]) -> list[str]:
-    """The lines that lead to each row of a tree given by its depths, parents first.
+    """Return the guide lines in front of each row of a tree, given the depth of each row.
 
     What is deeper than a card has room for stands at its last level, with its depth in words.
     """

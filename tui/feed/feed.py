@@ -294,7 +294,7 @@ class Feed:
         return True
 
     def _serve(self, source: Source) -> None:
-        """Answer all that is asked; where nothing is to be done, wait for it."""
+        """Answer all requests; wait for one if there is nothing else to do."""
         patience = self._time_to_wait(source)
         try:
             request = self._asked.get(timeout=patience) if patience != 0.0 else self._asked.get_nowait()
@@ -398,7 +398,7 @@ class Feed:
             self._hold(driver)
 
     def _hold(self, driver: Driver) -> None:
-        """Take over what the log has begun and not ended: a question is no event before it is answered."""
+        """Take over the calls that are open in the log; a question becomes an event only once it is answered."""
         pending = tuple(driver.pending_events())
         if pending != self._held:
             self._held = pending

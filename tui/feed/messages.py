@@ -33,7 +33,7 @@ class FeedMessage(Message):
 
 
 class Request(FeedMessage):
-    """What a person asks of the session on the screen; the app hands it to the feed."""
+    """A person's request about the session on the screen; the app hands it to the feed."""
 
 
 class Move(Request):

@@ -93,7 +93,7 @@ _RESET = b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[
 
 
 def end_with_terminal(fileno: int = 0, every: float = _EVERY, grace: float = _GRACE) -> None:
-    """End when the terminal does, and soon after SIGTERM or SIGHUP although nobody reads what is drawn.
+    """End with the terminal, and soon after SIGTERM or SIGHUP even if the terminal no longer reads.
 
     A parent such as make or nohup may keep the hangup from us. A terminal that does not read makes the screen wait
     for ever in the middle of a write, where it notices no signal that another thread got: it is woken to look.

@@ -29,7 +29,7 @@ DAY_EVERY = 60.0  # Seconds between two sums.
 
 
 class DayBudget:
-    """Holds today's last sum; None if there is no budget to compare it with."""
+    """Holds today's last sum, or None if no budget is set."""
 
     def __init__(self, app: App[Any], *, watching: bool) -> None:
         self._app = app

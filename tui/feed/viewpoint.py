@@ -166,7 +166,7 @@ class Viewpoint:
         return self._visited or self._chosen
 
     def answer(self, timeline: Timeline, request: Message) -> None:
-        """Do as the person asks; what is no move is left alone."""
+        """Carry out a request if it concerns the playhead or the agent shown."""
         if not isinstance(request, messages.STAYS):
             self._visited = ""
         if isinstance(request, messages.Move):
@@ -262,7 +262,7 @@ class Playhead:
         self._place()
 
     def seek(self, to: int) -> None:
-        """Go to a place; the end of a log that is followed is where it goes on."""
+        """Go to a place; at the end of a followed log, follow on."""
         if to >= self.total and self.live:
             self.to_end()
             return
@@ -342,7 +342,7 @@ class Shelf:
 
     @property
     def labels(self) -> Labels | None:
-        """What people said of the session's firings, kept beside its bookmarks."""
+        """The labels of the session's firings, stored beside its bookmarks."""
         bookmarks = self._kept
         return None if bookmarks is None else Labels(folder=bookmarks.folder, key=bookmarks.key)
 
@@ -379,7 +379,7 @@ class Shelf:
             self.remove(timeline, request.place)
 
     def put(self, timeline: Timeline, place: int, note: str) -> None:
-        """Set one at a place, and say so."""
+        """Set a bookmark at a place, and report it."""
         bookmarks = self._kept
         if bookmarks is None or not 0 <= place <= len(timeline) or not len(timeline):
             return
@@ -397,7 +397,7 @@ class Shelf:
         self.tell()
 
     def remove(self, timeline: Timeline, place: int) -> None:
-        """Take away those that stand at a place, and say so."""
+        """Remove the bookmarks at a place, and report it."""
         bookmarks = self._kept
         if bookmarks is None:
             return
@@ -411,7 +411,7 @@ class Shelf:
         self.tell()
 
     def back(self, timeline: Timeline, name: str) -> int | None:
-        """The place of a bookmark, once the state there was checked; None where there is none to go to."""
+        """Check the state at a bookmark and return its place, or None if it is gone."""
         if self._kept is None:
             return None
         with reporting(self._post):
@@ -422,7 +422,7 @@ class Shelf:
         return None
 
     def tell(self) -> None:
-        """Show what is kept."""
+        """Send the stored bookmarks to the screen."""
         bookmarks = self._kept
         if bookmarks is None:
             return

@@ -103,7 +103,7 @@ class Effects(Vertical):
             self.run(recording, edits)
 
     def _start(self, whatif: WhatIf) -> None:
-        """Run it in a thread that stands still while its results are painted, so that neither waits long."""
+        """Run it in a thread that pauses while its results are painted, so that neither waits long."""
         painted = self._painted = threading.Event()
 
         def post(result: WhatIfResult) -> None:
@@ -212,7 +212,7 @@ def draft_of(recording: Timeline) -> Settings | None:
 
 
 class Bench(Horizontal):
-    """Panels that show and ask; the draft, the what-if and the line one types in stand behind them."""
+    """The bench: its panels, the draft of settings, the what-if and the input line."""
 
     BINDINGS: ClassVar[list[BindingType]] = BENCH_KEYS
 
@@ -228,7 +228,7 @@ class Bench(Horizontal):
 
     @property
     def effects(self) -> Effects:
-        """What the draft would do."""
+        """The panels that show what the draft would do."""
         return self.query_one(Effects)
 
     def compose(self) -> ComposeResult:
@@ -335,7 +335,7 @@ class Bench(Horizontal):
         self.end_input()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While something is typed all keys are the line's, but the one that leaves it."""
+        """While a line is typed it gets all keys except escape."""
         if action == "end_input":
             settings = self.query_one(SettingsList)
             narrowed = bool(settings.words) or settings.listing != "common"

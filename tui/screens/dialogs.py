@@ -87,7 +87,7 @@ def judge_session(app: App[Any], store: Labels, events: Iterable[Event]) -> None
 
 
 def editor_command(environment: Mapping[str, str], project: str, path: str) -> list[str]:
-    """What opens a file of a project in the person's editor; `OSError` says why it cannot be opened."""
+    """Return the command that opens a file in the person's editor; raises `OSError` if it cannot be opened."""
     words = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "")
     if not words:
         raise OSError("set the variable EDITOR to open files in your editor")

@@ -156,7 +156,7 @@ class AgentsScreen(Board):
         yield AgentList(id="agents").data_bind(AgentsScreen.view, AgentsScreen.recording)
 
     def on_select_agent(self, _: SelectAgent) -> None:
-        """The app shows that agent; the screen below is where it is seen."""
+        """Close this screen; the app shows that agent on the screen below."""
         self.dismiss()
 
 

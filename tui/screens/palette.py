@@ -202,7 +202,7 @@ class SessionSearch(Provider):
 
 
 class SessionPlaces(SessionSearch):
-    """The same, the first of them offered at once."""
+    """Like `SessionSearch`, but offers the first places before anything is typed."""
 
     async def discover(self) -> Hits:
         for text, help_text, message in islice(self._all(), _MOST):

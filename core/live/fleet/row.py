@@ -119,7 +119,7 @@ class FleetRow(Struct, frozen=True):
         return f"{'≥' if self.unpriced or self.uncounted else ''}${self.dollars:,.2f}"
 
     def points(self, now: float, width: int, span: float) -> list[float | None]:
-        """The small curve up to a moment; None where nothing happened."""
+        """Return the small curve up to a moment, with None for parts without events."""
         values = dict(self.curve)
         end = int((self.last_at if self.facts.synthetic else now) // (span / BUCKETS))
         return [values.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]

@@ -81,11 +81,11 @@ class Card(Panel):
 
     @property
     def rich(self) -> bool:
-        """There is room for all it has to say."""
+        """Whether there is room for the whole content."""
         return self.detailed or self.screen.has_class("-vast")
 
     def past(self, view: View, name: str, width: int, *, low: float = 0.0, label: str = "") -> list[Line]:
-        """A reading over the session up to the playhead, in one line; none where nothing is recorded."""
+        """Draw a reading over the session up to the playhead in one line; no line if nothing is recorded."""
         track = self.recording.tracks.get(view.frame.agent) if self.recording is not None else None
         at, room = _columns(width)
         if track is None:
@@ -180,7 +180,7 @@ Points = list[float | None]  # A curve, one value a cell; None where there is no
 
 
 def curves(track: Track, names: Sequence[str], stop: int, since: float, until: float, width: int) -> list[Points]:
-    """Columns over a stretch of time in `width` equal steps: the greatest value in each.
+    """Return columns over a stretch of time in `width` equal steps, each with its greatest value.
 
     A step without an event repeats the one before; None stands for the time before the first event.
     Times count from the track's origin, rows from `stop` on are not looked at.

@@ -145,7 +145,7 @@ def _notice(view: View) -> list[Line]:
 
 
 def _fitting(view: View, width: int, others: list[Line]) -> tuple[list[Line], list[Line], list[Line]]:
-    """What is shown, its context and its sleep pressure, in the longest forms that leave room for the others.
+    """Return the subject, context and sleep pressure in the longest forms that leave room for the others.
 
     The model's name gives way before the bars and what the sleep pressure leads to.
     """
@@ -199,7 +199,7 @@ def _turns(left: int | None) -> str:
 
 
 def _cost(view: View) -> list[Line]:
-    """Show the cost so far, and the pace; nothing if there was no turn with tokens."""
+    """Show the cost so far and the pace, once a turn with tokens was read."""
     spending = view.spent
     if not spending.priced + spending.unpriced:
         return []

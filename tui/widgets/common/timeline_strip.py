@@ -27,7 +27,7 @@ _CLOSEST = 16  # Events a strip shows at least.
 
 
 class _Ground(NamedTuple):
-    """All that does not move with the playhead."""
+    """The part of the strip that does not move with the playhead."""
 
     window: strip.EventWindow
     rows: list[Line]

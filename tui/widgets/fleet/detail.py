@@ -80,7 +80,7 @@ def _leave_out(parts: list[tuple[str, str]], room: int, cost: str) -> None:
 
 
 def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget) -> DaySpent:
-    """Say what the listed sessions cost today, and where that leads."""
+    """Return today's cost of the listed sessions, with a forecast."""
     outlook = forecast((charge for row in rows for charge in row.charges), budget, now, None)
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

@@ -30,7 +30,7 @@ _INKS: dict[AgentState, str] = {"stuck": "frustration", "deep_work": "flow", "ex
 
 
 class PathRow:
-    """A node of the tree with what its shown leaves come to, and where it stands."""
+    """A row of the tree: a node with the totals of its visible leaves."""
 
     __slots__ = (
         "below", "changed", "folded", "guide", "heat", "hottest", "modified", "name", "opened", "path", "state",

@@ -1,4 +1,4 @@
-"""What asks for attention: the feed of what fired, and the salience queue."""
+"""The feed of firings, and the salience queue."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def waiting_lines(now: Neurons) -> list[Line]:
 
 
 def field_pieces(now: Neurons) -> list[tuple[str, str]]:
-    """Return what C adds to each threshold of B, the largest first; nothing where it adds nothing."""
+    """Return the amounts that C adds to the thresholds of B, the largest first; zeros are left out."""
     return [
         (f"{SHORT[axis]} {'-' if amount < 0 else '+'}{fraction(abs(amount))}", axis)
         for axis, amount in sorted(now.meta.field, key=lambda entry: -abs(entry[1]))

@@ -89,7 +89,7 @@ class Scroll:
         self.skipped = max(0, self.skipped)
 
     def hold(self, anchor: Anchor, bar: int, lines: int, height: Height) -> None:
-        """Keep what is in sight where it was, with the bar at a place."""
+        """Keep the visible entries in place, with the bar at a place."""
         if anchor == "end":
             self.to_end(lines, height)
         elif anchor == "third":
@@ -177,7 +177,7 @@ class Entries:
         return unread
 
     def take(self, words: Mapping[int, Words]) -> None:
-        """Words that were asked for."""
+        """Take in words that were asked for."""
         self._asked.difference_update(words)
         self._words.update(words)
         while len(self._words) > _REMEMBERED:
@@ -411,7 +411,7 @@ class Document(Panel):
         self.call_later(self._take_words, recording, words)
 
     def _take_words(self, recording: Timeline, words: dict[int, Words]) -> None:
-        """Lay the entries out again; the bottom edge of the first one stays where it was."""
+        """Lay the entries out again, keeping the bottom edge of the first one in place."""
         view, scroll, width = self.view, self._scroll, self.size.width
         if recording is not self.recording or view is None or not view.words:
             return

@@ -43,7 +43,7 @@ _SAID_BY = {Prompt: "you", Turn: "agent"}
 
 
 class Entry(NamedTuple):
-    """What is known of one entry."""
+    """One entry and its words."""
 
     event: Event
     words: Words | None  # None until they have been read.

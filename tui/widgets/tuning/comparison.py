@@ -242,7 +242,7 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
 
 
 def _heights(sweep: Sweep) -> dict[float, int]:
-    """Firings of what moves with the value; of everything where nothing does."""
+    """Count the firings that change with the value, or all firings if none does."""
     moving = sweep.moving
     return {
         point.value: sum(point.names.get(name, 0) for name in moving) if moving else point.fired
