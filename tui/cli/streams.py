@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import io
 import os
-import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import BinaryIO, TextIO, TypeVar
@@ -165,6 +164,8 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 def columns() -> int:
     """Return the width of a report: the terminal's, or 100."""
+    import shutil
+
     return shutil.get_terminal_size((100, 24)).columns
 
 
