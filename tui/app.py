@@ -39,6 +39,7 @@ from tui.feed.opening import Opening, is_first_session
 from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSessions
 from tui.feed.view import View
 from tui.keys import APP_KEYS, keymap_faults
+from tui.screens import SCREENS
 from tui.screens.main import MainScreen
 from tui.widgets.common.header import NowStrip
 from tui.widgets.common.panel import Panel
@@ -199,21 +200,6 @@ class SessionApp(App[None]):
         self.notify(text, severity="warning", markup=False)
 
 
-# The screens over the main one: their modules and classes.
-_SCREENS = {
-    "transcript": ("transcript", "TranscriptScreen"),
-    "changes": ("changes", "ChangesScreen"),
-    "agents": ("model", "AgentsScreen"),
-    "mind": ("model", "MindScreen"),
-    "governor": ("model", "GovernorScreen"),
-    "affect": ("model", "AffectScreen"),
-    "response": ("model", "ResponseScreen"),
-    "recap": ("recap", "RecapScreen"),
-    "branches": ("branches", "BranchScreen"),
-    "tuning": ("bench", "TuningScreen"),
-    "extensions": ("model", "ExtensionsScreen"),
-    "help": ("help", "HelpScreen"),
-}
 THEMES_EVERY = 2.0  # Seconds between two looks at the person's themes.
 
 
@@ -600,7 +586,7 @@ class NooscopeApp(SessionApp):
 
     def _toggle(self, name: str, *args: object, **options: object) -> None:
         """Open one of the screens, imported when it is first wanted, or leave it if it is open."""
-        module, kind = _SCREENS[name]
+        module, _, kind = SCREENS[name][0].partition(".")
         make = getattr(importlib.import_module(f"tui.screens.{module}"), kind)
         if isinstance(self.screen, make):
             self.screen.dismiss()

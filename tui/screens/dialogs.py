@@ -97,14 +97,12 @@ def editor_command(environment: Mapping[str, str], project: str, path: str) -> l
     return [*words, str(file)]
 
 
-def open_in_editor(
-    app: App[Any], project: str, path: str, run: Callable[[Sequence[str]], object] = subprocess.call
-) -> None:
+def open_in_editor(app: App[Any], project: str, path: str) -> None:
     """Leave the screen to the person's editor on a file, and come back."""
     try:
         command = editor_command(os.environ, project, path)
         with app.suspend():
-            run(command)
+            subprocess.call(command)
     except SuspendNotSupported:
         app.notify("cannot open an editor here", severity="warning", markup=False)
     except (OSError, ValueError) as error:

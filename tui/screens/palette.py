@@ -33,6 +33,7 @@ from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import names_of
+from tui.screens import SCREENS
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import mark_text
 
@@ -47,30 +48,11 @@ _EVENTS = 20_000  # Events looked through at most, the newest first.
 def named_places(app: Any) -> Iterator[Place]:
     """Every screen and panel by its name, what it shows, and how to get there; settings are on the bench."""
     special = {"fleet": app.action_fleet, "recap": app.action_recap, "find": app.action_find}
-    for name, holds in SCREEN_NAMES.items():
+    for name, (_, holds) in SCREENS.items():
         yield f"Screen: {name}", holds, special.get(name) or partial(app.action_show, name)
     for panel in app.screen_stack[0].query(Panel):
         if panel.TITLE:
             yield f"Panel: {panel.TITLE}", "on the main screen", partial(app.show_panel, panel)
-
-
-# What each screen shows, in words people look for.
-SCREEN_NAMES: dict[str, str] = {
-    "transcript": "conversation, log, history, messages: everything that was asked, done and answered",
-    "changes": "diff, files, edits: what this session changed up to the playhead",
-    "recap": "summary, report, outcome: what happened and what came of it",
-    "fleet": "sessions, list, home, overview: all sessions on this machine; compare two of them",
-    "agents": "sub-agents, workers: task, status, last action, cost",
-    "find": "search everywhere, grep: find text in all sessions",
-    "tuning": "settings, thresholds, options, what if, bench: what would have fired with other values",
-    "mind": "model: emotion, clock, sleep, dreams, memory, spending",
-    "governor": "model: effort, budgets, limits, why it would halt",
-    "affect": "model: affect fields, quarantine, mood of sub-agents",
-    "response": "model: outlook, prediction, advice, memo, loops",
-    "branches": "model: branches of the conversation, rewind, message preview, dream",
-    "extensions": "plugins: what is installed beside nooscope, its panels and its faults",
-    "help": "keys, shortcuts, manual, what each panel means",
-}
 
 
 Place: TypeAlias = tuple[str, str, Callable[[], object]]  # Its name, what it is, and how to get there.

@@ -15,8 +15,9 @@ from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import SetBookmark
+from tui.screens import SCREENS
 from tui.screens.model import GovernorScreen, MindScreen, ResponseScreen
-from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places, save_screenshot
+from tui.screens.palette import mark_hits, named_places, save_screenshot
 from tui.widgets.main.paths import PathTree
 
 Make = Callable[..., NooscopeApp]
@@ -46,7 +47,7 @@ async def test_everything_has_a_name(log: Path, app_on: Make) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         names = [text for text, _, _ in named_places(app)]
-        assert {f"Screen: {name}" for name in SCREEN_NAMES} <= set(names)
+        assert {f"Screen: {name}" for name in SCREENS} <= set(names)
         assert not any(name.startswith("Setting") for name in names)
         assert "Panel: Signals" in names and len(names) == len(set(names))
 
@@ -114,7 +115,7 @@ async def test_a_panel_is_gone_to(log: Path, app_on: Make) -> None:
         await until(pilot, lambda: len(app.screen_stack) == 1 and isinstance(app.focused, PathTree))
 
 
-@pytest.mark.parametrize("name", SCREEN_NAMES)
+@pytest.mark.parametrize("name", SCREENS)
 async def test_every_screen_that_is_named_opens(log: Path, app_on: Make, name: str) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:

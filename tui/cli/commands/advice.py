@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,17 +62,13 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         import msgspec
 
-        sys.stdout.write(
-            msgspec.json.encode(
-                {
-                    "within": within,
-                    "moments": [moment._asdict() for moment in moments if moment.said],
-                    "outcomes": [one._asdict() for one in counted],
-                    "silence": trial._asdict(),
-                }
-            ).decode()
-            + "\n"
-        )
+        report = {
+            "within": within,
+            "moments": [moment._asdict() for moment in moments if moment.said],
+            "outcomes": [one._asdict() for one in counted],
+            "silence": trial._asdict(),
+        }
+        print(msgspec.json.encode(report).decode())
         return 0
     _print(moments, counted, within)
     if kept_back:
@@ -109,7 +104,7 @@ def _list(store: SaidStore, as_json: bool) -> int:
         if as_json:
             import msgspec
 
-            sys.stdout.write(msgspec.json.encode(entry).decode() + "\n")
+            print(msgspec.json.encode(entry).decode())
         else:
             who = f"{entry.agent}  {plain(entry.session, 36)}  {entry.rule}"
             word = "withheld: " if entry.withheld else ""
@@ -134,8 +129,8 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
         word = "sent" if row.said else "not sent"
         counts = f"{row.came_again:>6} {row.stayed_away:>6} {row.too_early:>6}"
         print(f"  {plain(row.rule, 20):<20} {word:<10} {counts}")
-    sides = [
-        sum(row.came_again + row.stayed_away for row in counted if row.said is was_said) for was_said in (True, False)
-    ]
-    if min(sides) < FEW_MOMENTS:
-        print(f"{sides[0]} sent and {sides[1]} not sent are too few to conclude anything.")
+    sent, unsent = (
+        sum(row.came_again + row.stayed_away for row in counted if row.said is side) for side in (True, False)
+    )
+    if min(sent, unsent) < FEW_MOMENTS:
+        print(f"{sent} sent and {unsent} not sent are too few to conclude anything.")

@@ -240,22 +240,20 @@ def _print_text(
     if not sums:
         print("No turns found." if args.since is None else f"No turns since {args.since}.")
         return
-    every = args.all or not sys.stdout.isatty()
-    rows = list(sums.items()) if every else list(sums.items())[:_SHOWN]
+    rows = list(sums.items())[: None if args.all or not sys.stdout.isatty() else _SHOWN]
     titles = {cost.path + "\n" + cost.session: cost for cost in costs}
-    table: list[tuple[str, ...]] = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
-    for name, one in [*rows, ("all", whole)]:
-        table.append(
-            (
-                _row_name(args.by, name, titles),
-                money(one.dollars, one.priced, one.unpriced),
-                f"${one.sub_dollars:,.2f}" if one.sub_dollars else "-",
-                f"{one.priced + one.unpriced:,}",
-                short(one.tokens),
-                f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-",
-            )
+    table = [
+        (
+            _row_name(args.by, name, titles),
+            money(one.dollars, one.priced, one.unpriced),
+            f"${one.sub_dollars:,.2f}" if one.sub_dollars else "-",
+            f"{one.priced + one.unpriced:,}",
+            short(one.tokens),
+            f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-",
         )
-    print_table(table, right=range(1, 6))
+        for name, one in [*rows, ("all", whole)]
+    ]
+    print_table([(args.by, "cost", "sub-agents", "turns", "tokens", "without a price"), *table], right=range(1, 6))
     if len(rows) < len(sums):
         print(f"{count(len(sums) - len(rows), 'row')} more with --all")
     print()
@@ -276,13 +274,10 @@ def forecast_lines(today: CostForecast) -> list[str]:
     total = today.spent
     if not total.priced:
         return ["today: unknown, no turn has a known price" if total.unpriced else "today: nothing yet"]
-    first = f"today: {money(total.dollars, total.priced, total.unpriced)}"
-    if today.budget:
-        first += f" of ${today.budget:,.2f}"
-    lines = [first]
+    of_budget = f" of ${today.budget:,.2f}" if today.budget else ""
+    lines = [f"today: {money(total.dollars, total.priced, total.unpriced)}{of_budget}"]
     if today.expected is not None and today.rate is not None:
-        pace = f"${today.rate:,.2f} an hour"
-        lines.append(f"at this pace ({pace}) ${today.expected:,.2f} by {today.when}")
+        lines.append(f"at this pace (${today.rate:,.2f} an hour) ${today.expected:,.2f} by {today.when}")
     if today.over:
         over = total.dollars > today.budget
         lines.append(f"▲ the day's budget {'is spent' if over else 'will not last'}")

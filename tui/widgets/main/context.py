@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import ClassVar
 
+import numpy as np
+
 from core.engine.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
@@ -71,8 +73,9 @@ class ContextPanel(Panel):
         tall = min(_TALLEST, room - 2)
         if tall >= 2 and rows:
             lines.append([("context so far", "quiet")])
-            chart = area(_stretched(track, "context", rows, width), tall)
-            lines += [[(text, "uncertainty-dim")] for text in chart]
+            _, tops = track.columns.envelope("context", 0, rows, width)
+            points = tops[np.arange(width) * len(tops) // width].tolist()
+            lines += [[(text, "uncertainty-dim")] for text in area(points, tall)]
         return [*lines, self._cut_strip(view, track, rows, width)]
 
     def _cut_strip(self, view: View, track: Track, rows: int, width: int) -> Line:
@@ -132,12 +135,6 @@ def advice(view: View) -> str:
     if sleep.context >= _HALF:
         return "good time to compact: after the next commit"
     return "plenty of room"
-
-
-def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
-    _, tops = track.columns.envelope(name, 0, rows, width)
-    matches = tops.tolist()
-    return [matches[cell * len(matches) // width] for cell in range(width)]
 
 
 def window_line(view: View, width: int) -> Line:

@@ -66,7 +66,7 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
             (lead[0].strip().ljust(2), lead[1]),
             *_sentence(label, tunable, value, width - 2, here=here, edited=edited),
         ]
-    return [lead, *_valued(label, tunable, value, width, 3, here=here, edited=edited)]
+    return [lead, *_valued(label, tunable, value, width, here=here, edited=edited)]
 
 
 def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: bool, edited: bool) -> Line:
@@ -95,12 +95,12 @@ def _mark(*, edited: bool, other: bool) -> tuple[str, str]:
     return (" ● ", "live") if edited else (" ○ " if other else "   ", "quiet")
 
 
-def _valued(label: str, knob: Tunable, value: Any, width: int, used: int, *, here: bool, edited: bool) -> Line:
-    """Return a name, a slider if there is a range, and the value, after the cells already used."""
+def _valued(label: str, knob: Tunable, value: Any, width: int, *, here: bool, edited: bool) -> Line:
+    """Return a name, a slider if there is a range, and the value."""
     text = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
     figures = max(9 if width >= 44 else 7, len(text) + 1) if slide else min(width // 2, max(9, len(text) + 1))
-    room = max(6, width - used - slide - figures - 1)
+    room = max(6, width - 3 - slide - figures - 1)  # after the mark
     line: Line = [(fit(_short_name(label, room), room), "cursor" if here else "plain"), (" ", "plain")]
     if slide:
         line += slider(knob, value, slide, edited=edited)
@@ -198,8 +198,7 @@ class SettingsList(CursorList):
     def watch_words(self) -> None:
         self._list_again()
 
-    def watch_listing(self) -> None:
-        self._list_again()
+    watch_listing = watch_words
 
     def watch_view(self, view: View | None) -> None:
         """The view does not change what is shown here."""
