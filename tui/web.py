@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.extras import needed
-from tui.peer_user import Address, peer_user
+from core.hooks.receiver import Address, peer_user
 
 COOKIE = "nooscope_token"
 _POLICY = (

@@ -16,9 +16,8 @@ from textual.events import Key
 
 from bench.claude import lines
 from bench.measure import Figure
-from core.live.fleet.order import Order
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import FleetRow, Order
 from core.settings import Settings
 from tui.app import NooscopeApp
 from tui.screens.fleet import FleetScreen

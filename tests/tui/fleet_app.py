@@ -6,8 +6,8 @@ from pathlib import Path
 
 from textual.widgets import Static
 
-from core.live.fleet.order import Order
 from core.live.fleet.roster import Roster
+from core.live.fleet.row import Order
 from core.live.source import Target
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.extras.hosts.mirror import HostRoster, Ledger, SignsOfLife
-from core.live.fleet.order import Order, listed
 from core.live.fleet.roster import once
+from core.live.fleet.row import Order, listed
 from core.settings import Settings
 from tests.core.extras.hosts.servers import NatsServer
 from tests.core.extras.hosts.test_mirror import items

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from core.hooks.receiver import PeerUsers, peer_user, tells_users
 from tui.cli import main
 from tui.cli.commands.serve import viewer_command
 from tui.cli.launch import has_screen
-from tui.peer_user import PeerUsers, peer_user, tells_users
 from tui.web import COOKIE, WebServer, is_loopback
 
 aiohttp = pytest.importorskip("aiohttp", reason="aiohttp is not installed: pip install 'nooscope[web]'")

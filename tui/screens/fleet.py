@@ -12,8 +12,7 @@ from textual.binding import BindingType
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from core.live.fleet.order import STATUS_FILTERS, Order
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import STATUS_FILTERS, FleetRow, Order
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.logs.discovery import NO_SESSIONS

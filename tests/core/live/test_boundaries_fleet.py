@@ -11,9 +11,8 @@ import pytest
 
 from core.engine.society import Society
 from core.events import Turn
-from core.live.fleet.order import _FEW, Fold, Order, listed
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import _FEW, FleetRow, Fold, Order, listed
 from core.live.status import Level, Status, StatusFacts
 from core.live.status_facts import StatusTracker
 from core.settings import Settings

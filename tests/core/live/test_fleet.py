@@ -15,9 +15,8 @@ from core.agents.normalizer import Sorted
 from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.fleet.member import Member
-from core.live.fleet.order import VIEWS, Heading, Order, census, listed
 from core.live.fleet.roster import FleetWatch, Roster, once
-from core.live.fleet.row import FleetRow, row_json
+from core.live.fleet.row import VIEWS, FleetRow, Heading, Order, census, listed, row_json
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.lines import seconds

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from core.live.fleet.order import VIEWS, Heading
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import VIEWS, FleetRow, Heading
 from core.settings import Settings
 from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, names, read, said, seen, table

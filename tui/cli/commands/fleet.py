@@ -111,9 +111,8 @@ def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: str) -> int:
     from core.hooks.connection import default_place
     from core.hooks.link import look
-    from core.live.fleet.order import Order, listed
     from core.live.fleet.roster import once
-    from core.live.fleet.row import FleetRow
+    from core.live.fleet.row import FleetRow, Order, listed
     from core.live.status import Limits
 
     roster.initial_states = initial_states_of(args, settings)
@@ -139,8 +138,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
 
 
 def _print_json(rows: Sequence[FleetRow], now: float) -> None:
-    from core.live.fleet.order import census
-    from core.live.fleet.row import row_json
+    from core.live.fleet.row import census, row_json
     from core.report.formatting import readable_json
 
     counted = census(rows)._asdict()
@@ -148,7 +146,7 @@ def _print_json(rows: Sequence[FleetRow], now: float) -> None:
 
 
 def _print_table(rows: Sequence[FleetRow], now: float) -> None:
-    from core.live.fleet.order import census
+    from core.live.fleet.row import census
     from core.report.formatting import age, plain
 
     heads = ("", "status", "for", "host", "project", "agent", "title", "ctx", "$", "failed", "why, or what it does")

@@ -79,8 +79,7 @@ async def _open_telemetry(args: argparse.Namespace, settings: Settings) -> tuple
     from core.errors import UsageError
     from core.extras.telemetry.intake import Inbox
     from core.extras.telemetry.station import Station
-    from core.hooks.receiver import Receiver
-    from tui.peer_user import PeerUsers, tells_users
+    from core.hooks.receiver import PeerUsers, Receiver, tells_users
 
     folder = user_data_path("nooscope", appauthor=False) / "received"
     inbox = Inbox(folder)

@@ -68,7 +68,7 @@ def _address_fault(fault: OSError) -> str:
 
 async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     from core.errors import UsageError
-    from tui.peer_user import tells_users
+    from core.hooks.receiver import tells_users
     from tui.web import WebServer, is_loopback
 
     near = is_loopback(args.host)

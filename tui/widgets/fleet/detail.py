@@ -7,8 +7,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from core.live.fleet.order import Order, census, listed
-from core.live.fleet.row import FleetRow
+from core.live.fleet.row import FleetRow, Order, census, listed
 from core.live.hook_signs import answer_keys
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit, limit_shares

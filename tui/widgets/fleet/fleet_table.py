@@ -15,8 +15,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.engine.percept import spoken
-from core.live.fleet.order import Fold, Heading, Item, Order, Sorting, census, listed
-from core.live.fleet.row import BUCKETS, FleetRow
+from core.live.fleet.row import BUCKETS, FleetRow, Fold, Heading, Item, Order, Sorting, census, listed
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells

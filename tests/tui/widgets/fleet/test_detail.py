@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from core.live.fleet.order import Order, census
 from core.live.fleet.roster import Roster, once
-from core.live.fleet.row import FleetRow, row_json
+from core.live.fleet.row import FleetRow, Order, census, row_json
 from core.live.hook_signs import HookSigns
 from core.live.status import Limits, StatusFacts, status_of
 from core.report.cost import Charge
