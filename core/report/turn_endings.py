@@ -81,6 +81,7 @@ _INVERTED = re.compile(
 # The beginning of a question that cannot be answered with yes or no.
 _CHOICE = re.compile(r"(?:what|which|where|when|who|how)\b", re.I)
 _REQUEST = re.compile(_PHRASES["request"].replace("VERBS", "|".join(_ALTERNATIVES["verbs"])), re.I)
+_ASKING_HEADING = re.compile(_PHRASES["heading"], re.I)
 _RHETORICAL = re.compile(
     r"^(?:why|so why|the (?:result|catch|reason|problem|fix)"
     r"|what (?:changed|this means|does (?:this|that) mean)|how it works)\b[^?]{0,40}\?$",
@@ -121,7 +122,9 @@ def judge_words(text: str) -> TurnEnding:
             courtesy = place if courtesy is None else courtesy
         elif _REQUEST.search(text):
             return TurnEnding("question", text)
-        elif _OFFER.search(text) and sentence is tail[-1]:
+        elif sentence.heading and _ASKING_HEADING.search(text) and sentence is not tail[-1]:
+            return TurnEnding("question", tail[place + 1].text)
+        elif _OFFER.search(text) and all(one.item for one in tail[place + 1 :]):
             offer = place
     last = courtesy if offer is None else offer
     return TurnEnding("") if last is None else TurnEnding("offer", _longer(tail[: last + 1]), optional=True)
@@ -155,7 +158,7 @@ def _tail(sentences: list[_Sentence]) -> list[_Sentence]:
             items += 1
             if items > _ITEMS:
                 break
-        else:
+        elif not sentence.heading:
             plain += 1
             if plain > _SENTENCES:
                 break
