@@ -93,7 +93,7 @@ def read_output(value: Any, cell: Sequence[Action] | None = None) -> Output:
     if told_code:
         return Output(_ended(body, int(told_code.group(1)), took))
     if cell is not None and (codes := [int(number) for number in _PRINTED.findall(body)]):
-        printed = [table(decode(line)) for line in body.splitlines()]
+        printed = [result for line in body.splitlines() if "exit_code" in (result := table(decode(line)))]
         if 1 < len(cell) == len(printed) == len(codes):
             outputs = [words(result.get("output")) for result in printed]
             codes = [0 if found_nothing(*end) else end[1] for end in zip(cell, codes, outputs, strict=True)]

@@ -415,13 +415,13 @@ def test_a_search_that_finds_nothing_does_not_fail_the_script_around_it(
         }
         for number, (command, (code, output)) in enumerate(zip(commands, codes, strict=True))
     ]
-    body = "\n".join(results) if printed else "done"
+    body = [{"type": "input_text", "text": text} for text in (_HEAD, *(results if printed else ["done"]))]
     (use,) = uses(
         _read(
             codex_meta(0),
             codex("response_item", 1, type="custom_tool_call", name="exec", call_id="c", input=_SEARCHES),
             *([] if printed else [codex("event_msg", 2, type="item_completed", item=item) for item in items]),
-            codex("response_item", 3, type="custom_tool_call_output", call_id="c", output=_HEAD + body),
+            codex("response_item", 3, type="custom_tool_call_output", call_id="c", output=body),
         )
     )
     assert (use.outcome, use.exit_code) == (outcome, exit_code)
