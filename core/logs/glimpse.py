@@ -116,16 +116,23 @@ def title_of(session: LogSession) -> str:
 
 def read_title(beginning: bytes, end: bytes, titles: Titles | None, signs: tuple[bytes, ...] = ()) -> str:
     """The title in a log's two ends; with signs, only lines that begin with one of them are taken to have one."""
-    if titles is not None:
-        best: Title | None = None
-        for record in chain(title_records(beginning, signs), title_records(end, signs)):
-            title = titles(record)
-            if title is not None and title.text.strip() and (best is None or title.rank >= best.rank):
-                best = title
-        if best is not None:
-            return display_title(best.text)
+    named = chain(title_records(beginning, signs), title_records(end, signs))
+    return _best_title(named, titles) or _first_request(title_records(beginning))
+
+
+def _best_title(records: Iterable[dict[str, Any]], titles: Titles | None) -> str:
+    """Return the title of the highest rank, the last of equals; blank if no record has one."""
+    best = Title(0, "")
+    for title in map(titles, records) if titles else ():
+        if title is not None and title.text.strip() and title.rank >= best.rank:
+            best = title
+    return display_title(best.text)
+
+
+def _first_request(records: Iterable[dict[str, Any]]) -> str:
+    """Return the first request; a bare command of the agent's own only if there is no other."""
     bare = ""
-    for prompt in map(display_title, filter(None, map(request_text, title_records(beginning)))):
+    for prompt in map(display_title, filter(None, map(request_text, records))):
         if not BARE_COMMAND.fullmatch(prompt):
             return prompt
         bare = bare or prompt
@@ -228,17 +235,9 @@ def _request_words(value: Any, depth: int = 0) -> str:
 
 def _in_folder(log: Log) -> str:
     """Return the title in the first files of a folder; a stored title wins over a request."""
-    first_request = ""
-    for file in members(log)[:_FILES]:
-        if file.stat().st_size > _DOCUMENT:
-            continue
-        records = list(title_records(document(file).data))
-        titles = log.format.titles
-        named_titles = [title for record in records if titles and (title := titles(record)) and title.text.strip()]
-        if named_titles:
-            return display_title(max(named_titles, key=lambda title: title.rank).text)
-        first_request = first_request or next((request for record in records if (request := request_text(record))), "")
-    return display_title(first_request)
+    files = [file for file in members(log)[:_FILES] if file.stat().st_size <= _DOCUMENT]
+    records = [record for file in files for record in title_records(document(file).data)]
+    return _best_title(records, log.format.titles) or _first_request(records)
 
 
 def _ends(log: Log) -> tuple[bytes, bytes]:
