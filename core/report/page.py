@@ -341,7 +341,7 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     for name, budget in zip(governor.budgets._fields, governor.budgets, strict=True):
         yield "Governor", f"{name} budget", fraction(budget)
     if governor.would_halt:
-        yield "Governor", "would halt", governor.would_halt.replace("_", " ")
+        yield "Governor", "would halt", governor.would_halt.removeprefix("would halt here: ").replace("_", " ")
     if response.loops.current is not None:
         yield "Response", "loop", response.loops.current.what
     yield "Response", "pressure to ask you", f"{fraction(response.pressure)} (asks at {fraction(response.asks_at)})"
