@@ -127,13 +127,16 @@ _AT_WORK = ("Working", "Running", "Would you like", "Which colour?", "Worked", "
 
 
 def ask_codex(pane: Pane, prompt: str) -> None:
-    """Give a prompt; the offer of another model, which may come at any moment before, is declined."""
+    """Give a prompt; the offer of another model, which may come at any moment, is declined, and hooks are trusted."""
 
     def asked() -> bool:
         shown = pane.text()
         if "Use existing model" in shown:
             pane.type("2")
             pane.type("Enter")
+        elif "t trust all" in shown:
+            pane.type("t")
+            pane.type("Escape")
         elif f"› {prompt}" not in shown:
             if "Ask Codex" in shown:
                 pane.type(prompt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.skipif(TMUX is None, reason="tmux is not installed")
 ASKING: tuple[type[Agent], ...] = (Claude, Codex)
 SOON = 5.0
 """Seconds for an answer on a busy machine; on one at rest it takes a fraction of one."""
+ESCAPES = re.compile(r"\x1b\[[0-9;?<=>]*[ -/]*[@-~]")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DIALOG: dict[type[Agent], str] = {Claude: "Do you want to proceed?", Codex: "Would you like to run"}
 
@@ -120,8 +122,16 @@ def answers_by(way: str, kind: type[Agent], nooscope: Nooscope, pane: Pane) -> I
     elif way == "its own dialog":
         yield lambda choice, _: pane.type("Escape") if choice == "deny" else press(kind, pane)
     elif way == "page":
-        with page(nooscope) as tab:
-            yield lambda choice, _: press_keys(tab, KEYS[choice])
+        with page(nooscope) as (tab, drawn):
+
+            def press_on_page(choice: str, asked: PermitQuestion) -> None:
+                late = time.monotonic() + LONGEST / 4
+                while asked.what not in (shown := ESCAPES.sub("", "".join(drawn))):
+                    assert time.monotonic() < late, shown[-2000:]
+                    tab.wait_for_timeout(100)
+                press_keys(tab, KEYS[choice])
+
+            yield press_on_page
     else:
         wait_for(nooscope.agent.logs)
         with our_screen(nooscope, "fleet" if way == "fleet" else "watch") as ours:
@@ -137,8 +147,13 @@ def answers_by(way: str, kind: type[Agent], nooscope: Nooscope, pane: Pane) -> I
 
 
 @contextmanager
-def page(nooscope: Nooscope) -> Iterator[Any]:
-    """The page of `nooscope serve`, in a browser."""
+def page(nooscope: Nooscope) -> Iterator[tuple[Any, list[str]]]:
+    """The page of `nooscope serve` in a browser, and what it is sent to draw."""
+    drawn: list[str] = []
+
+    def receive(frame: str | bytes) -> None:
+        drawn.append(frame.decode("utf-8", "replace") if isinstance(frame, bytes) else frame)
+
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
@@ -155,11 +170,12 @@ def page(nooscope: Nooscope) -> Iterator[Any]:
         with playwright.sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             tab = browser.new_page(viewport={"width": 1300, "height": 800})
+            tab.on("websocket", lambda socket: socket.on("framereceived", receive))
             tab.goto(address)
             tab.wait_for_selector("body.-first-byte", timeout=60_000)
             tab.wait_for_function("document.activeElement.tagName == 'TEXTAREA'", timeout=60_000)
             tab.wait_for_timeout(3000)
-            yield tab
+            yield tab, drawn
             browser.close()
     finally:
         server.send_signal(signal.SIGTERM)
@@ -238,8 +254,12 @@ def test_of_two_answers_at_once_one_wins(kind: type[Agent], tmp_path: Path) -> N
             assert "answered elsewhere" in link.decide(asked.number, "once")
             wait_for(lambda: "It is made." in pane.text(), pane.text)
     decided = [entry.what for entry in journal(nooscope)]
-    assert faults[-1] and len(decided) == 2
-    assert (agent.project / "one").exists() or decided[1] == "denied"
+    ran = (agent.project / "one").exists()
+    # Its own dialog may be answered while we deny, which the journal then says, too.
+    assert decided[1:] in (
+        [["approved"], ["elsewhere"], ["denied", "elsewhere"]] if ran else [["denied"], ["elsewhere"]]
+    )
+    assert faults[-1]
 
 
 @pytest.mark.parametrize("kind", ASKING)
