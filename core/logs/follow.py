@@ -342,7 +342,7 @@ class Follower:
         self._recent += fresh
         self._count += len(fresh)
         spare = len(self._recent) - (RECENT if len(self._tails) > 1 else _ALONE)
-        if spare > _ALONE:
+        if spare > STRIDE:
             self._floor = row_place(self._recent[spare - 1])
             self._before += spare
             del self._recent[:spare]
