@@ -26,13 +26,14 @@ DIRECTION_WORDS: dict[Direction, str] = {
 
 USUAL = "usual"  # Beside changed weights, the mean shift of the person's own sessions.
 
-# Words of a session's status, state or regime that a good outlook would contradict, and what is said instead.
+# Words of a session's status, state or regime that a good or usual outlook would contradict, and what is said then.
 _TROUBLES = {
-    "looping": "statistics look good, but it is looping now",
-    "stuck": "statistics look good, but it is stuck now",
-    "gave up": "statistics look good, but it gave up",
-    "crisis": "statistics look good, but its last minutes were a crisis",
+    "looping": "it is looping now",
+    "stuck": "it is stuck now",
+    "gave up": "it gave up",
+    "crisis": "its last minutes were a crisis",
 }
+_LOOKS = {"better": "good", "usual": "usual"}
 
 # From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
@@ -68,8 +69,10 @@ class OutlookReading(Struct, frozen=True):
 
     def words_beside(self, *words: str) -> str:
         """How it goes, without contradicting the status, state or regime beside it."""
-        troubles = _TROUBLES if self.direction == "better" else {}
-        return next((troubles[word] for word in words if word in troubles), DIRECTION_WORDS[self.direction])
+        trouble = next((_TROUBLES[word] for word in words if word in _TROUBLES), "")
+        if trouble and self.direction in _LOOKS:
+            return f"statistics look {_LOOKS[self.direction]}, but {trouble}"
+        return DIRECTION_WORDS[self.direction]
 
     def sentences_beside(self, *words: str) -> tuple[str, ...]:
         """The read-out in words: how it goes, what counts most, and last the odds and where they come from."""
@@ -169,10 +172,16 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         return OutlookReading(stage, "too early", 0.0, 0.0, None, (), fitted_on)
     fit = stage_fit(stage, settings)
     reasons = []
+    # What few words of doubt add. Agents differ in what they say, so that by itself it makes no run better than usual,
+    # unless that is usual for the agent.
+    silence = 0.0
+    own = settings.own_shift or fit.usual
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
         above = scaled(name, number, facts.actions) - mean
         amount = weight * above
+        if name == "words_of_doubt" and not own:
+            silence = min(0.0, amount)
         if abs(amount) >= settings.telling and _follows(name, number, above, amount):
             words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no")
             than = "more" if above > 0.0 else "fewer"
@@ -180,7 +189,9 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
             word = "worse" if amount > 0.0 else "better"
             reasons.append(Reason(name, number, amount, f"{words}, {than} than {usual}: {word}"))
     shift = shift_of(facts, fit) - settings.own_shift
-    direction: Direction = "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
+    direction: Direction = "worse" if shift > settings.usual else "usual"
+    if shift - silence < -settings.usual:
+        direction = "better"
     reasons.sort(key=lambda reason: (direction != "usual" and reason.amount * shift < 0.0, -abs(reason.amount)))
     return OutlookReading(
         stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on

@@ -155,7 +155,7 @@ def test_a_run_is_worse_or_better_only_outside_what_is_usual(
     shift: float, direction: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.engine.response.outlook.shift_of", lambda *_: shift)
-    assert outlook(facts(actions=12), False, OutlookSettings(usual=0.5)).direction == direction
+    assert outlook(facts(actions=12, words_of_doubt=10), False, OutlookSettings(usual=0.5)).direction == direction
 
 
 @pytest.mark.parametrize(("off", "told"), [(-1e-9, True), (0.0, True), (1e-9, False)])

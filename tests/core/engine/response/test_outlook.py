@@ -92,6 +92,20 @@ def test_a_long_run_is_judged_by_its_pace() -> None:
     assert not any("length" in reason.text for reason in at_pace)
 
 
+def test_silence_alone_is_no_good_news() -> None:
+    """An agent that says little has few words of doubt, which says nothing about its work."""
+    settings = OutlookSettings(telling=0.0)
+    usual = facts(actions=20, looks=10, new_files=7, failures=3, since_good_edit=2, since_change=3, edits_recent=3)
+    quiet = outlook(usual, False, settings)
+    (doubt,) = [reason.amount for reason in quiet.reasons if reason.name == "words_of_doubt"]
+    assert doubt < -settings.usual and quiet.shift < -settings.usual
+    assert quiet.direction == "usual"
+    own = OutlookSettings(own_shift=quiet.shift + settings.usual + 0.01)
+    assert outlook(usual, False, own).direction == "better", "the agent's own usual knows how much it says"
+    worse = OutlookSettings(own_shift=quiet.shift - settings.usual - 0.01)
+    assert outlook(usual, False, worse).direction == "worse"
+
+
 def test_a_chance_needs_a_base_rate() -> None:
     assert chance(1.0, 0.0) is None
     assert chance(0.0, 0.3) == pytest.approx(0.3)
@@ -145,7 +159,9 @@ def test_no_good_outlook_stands_beside_trouble(beside: tuple[str, ...], words: s
     assert better.direction == "better"
     assert (better.words_beside(*beside), better.sentences_beside(*beside)[0]) == (words, words)
     usual = replace(better, direction="usual")
-    assert usual.words_beside(*beside) == "as usual"
+    assert usual.words_beside(*beside) == words.replace("better than", "as").replace("look good", "look usual")
+    worse = replace(better, direction="worse")
+    assert worse.words_beside(*beside) == "worse than usual"
 
 
 def test_reasons_for_the_direction_come_before_those_against_it() -> None:
