@@ -12,8 +12,7 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
-from core.folders import user_settings_file
-from core.settings.file import read_failure, small_file
+from core.folders import read_failure, small_file, user_settings_file
 from core.settings.group import Group, Invalid, Spec
 
 FOLDER = Path(__file__).parent

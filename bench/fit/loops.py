@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import core.engine.response.tables
-from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.registry import make_kit
 from core.engine.response.loops import DETECTORS, LoopDetector
 from core.settings import Settings
 from core.settings.response import DetectorName, LoopSettings
-from core.timeline.evaluation import Bools, Floats
+from core.timeline.evaluation import Bools, Floats, LabelledRun, labelled_run, sources
 
 RESULTS = Path(__file__).with_name("loops.json")
 LOOPS = Path(core.engine.response.tables.__file__).with_name("loops.toml")

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 import core.agents.models
 from bench.fit.phrases import POOL
 from bench.fit.ridge import Floats, Ints
-from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.models import Tone, plain_words
 from core.agents.registry import make_kit
 from core.engine.receptor.facts import COUNTS, ActionFacts
 from core.engine.receptor.receptor import EFFECTIVE
 from core.events import ToolUse, Turn
 from core.settings.receptor import FactSettings
+from core.timeline.evaluation import LabelledRun, labelled_run, sources
 
 RECENT = ("failures_recent", "stale_recent", "edits_recent")
 COLUMNS = (*COUNTS, *RECENT)

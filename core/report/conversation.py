@@ -22,9 +22,8 @@ from core.report.formatting import clock, count, moment, plain
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.store.reading_cache import ReadingCache, reading_cache_path
-from core.timeline.firings import FIRINGS, Difference
 from core.timeline.marks import Mark
-from core.timeline.rerun import Branch, Progress, pre_steer, sim
+from core.timeline.rerun import FIRINGS, Branch, Difference, Progress, pre_steer, sim
 from core.timeline.timeline import SettingsChange, Timeline
 
 # The main conversation; a sub-agent's; the person went back; a fork; the parent is not in the log.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from core.folders import read_failure, small_file
 from core.settings import Settings
-from core.settings.file import read_failure, small_file
 from core.settings.group import Field, Group, Invalid, Owner, Tunable, check_value, fields_of, walk_tunables
 
 GroupT = TypeVar("GroupT", bound=Group)

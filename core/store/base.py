@@ -68,7 +68,7 @@ class JsonFile(Generic[T]):
 
     def load(self) -> T | None:
         """Return the content, None if the file does not exist; `ValueError` if it is damaged, else `StoreError`."""
-        from core.settings.file import small_file
+        from core.folders import small_file
 
         try:
             data = small_file(self.path, self._largest)

@@ -18,8 +18,7 @@ from core.engine.percept import Axis
 from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior, genuine
 from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
-from core.folders import carry_over_folder, own_folder
-from core.settings.file import small_file
+from core.folders import carry_over_folder, own_folder, small_file
 from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
 from core.store.base import CheckedFile, JsonFile, key_of_session, locked

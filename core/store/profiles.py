@@ -14,9 +14,8 @@ from typing import Any, Literal, NamedTuple
 from core.engine.affect import Policy, parse_policy
 from core.engine.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
 from core.errors import PolicyError, StoreError
-from core.folders import PROJECT_SETTINGS, make_private, user_settings_file
+from core.folders import PROJECT_SETTINGS, make_private, read_failure, small_file, user_settings_file
 from core.settings import Settings
-from core.settings.file import read_failure, small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 from core.store.compensation import Chain, recover
 

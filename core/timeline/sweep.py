@@ -16,11 +16,10 @@ from core.settings import Settings
 from core.settings.group import Tunable
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.bookmarks import Label, Labels, Score, score
-from core.timeline.firings import key_of
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
-from core.timeline.rerun import Rerun, rerun_with, with_edits
+from core.timeline.rerun import Rerun, key_of, rerun_with, with_edits
 from core.timeline.timeline import SettingsChange, Timeline, without_collector
 
 

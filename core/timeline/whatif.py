@@ -17,10 +17,9 @@ from core.events import Event
 from core.extension.hooks import BranchRun
 from core.extension.use import program_registry
 from core.settings import Settings
-from core.timeline.firings import Difference, compare
 from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
-from core.timeline.rerun import FELT, Rerun, rerun_with
+from core.timeline.rerun import FELT, Difference, Rerun, compare, rerun_with
 from core.timeline.run import CODES, NAMES, Track
 from core.timeline.timeline import Timeline
 

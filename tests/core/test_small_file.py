@@ -11,7 +11,7 @@ import pytest
 import themes
 from core.agents.tables import read_tables
 from core.errors import PolicyError, SettingsError
-from core.settings.file import LARGEST, small_file
+from core.folders import LARGEST, small_file
 from core.settings.layers import read_file
 from core.store.carry_over import PersonaStore
 from core.store.profiles import read_policy, read_profile, read_rules

@@ -28,7 +28,7 @@ from core.settings.draft import Draft, value_text
 from core.settings.layers import tunables
 from core.store.bookmarks import Label, Labels
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
-from core.timeline.firings import judged_labels, missed_label
+from core.timeline.rerun import judged_labels, missed_label
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult

@@ -13,7 +13,7 @@ import msgspec
 
 from core.errors import SettingsError
 from core.events import ACTIONS, PURPOSES
-from core.settings.file import read_failure, small_file
+from core.folders import read_failure, small_file
 
 OURS = Path(__file__).parent
 _HEADING = re.compile(r"\[([\w-]+)\]")

@@ -9,27 +9,10 @@ from typing import Any, Protocol
 
 from blake3 import blake3
 
+from core.engine.affect import lineage as acts
 from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Emission, Exposure, blended
 from core.engine.affect.fields import FIELDS, OBSERVED, ControlField, FieldName, FieldReading, Vector, control_fields
-from core.engine.affect.lineage import (
-    AUTHORITY,
-    BEQUEATHED,
-    CEILING,
-    EXPOSED,
-    FLOOR,
-    INHERITED,
-    NO_INTENSITIES,
-    NO_NOISE,
-    OBSERVED_ACT,
-    RATE,
-    REPORTED,
-    RESUMED,
-    RETURNED,
-    SWING,
-    TRIGGER,
-    Lineage,
-    LineageEntry,
-)
+from core.engine.affect.lineage import NO_INTENSITIES, NO_NOISE, Lineage, LineageEntry
 from core.engine.affect.observations import NEGATIVE, POSITIVE, Observer
 from core.engine.affect.policy import BUILT_IN, Policy
 from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect
@@ -181,7 +164,7 @@ class Updater:
         if observations & self._refused:
             for place, field in enumerate(self._fields):
                 if field.refused & observations:
-                    cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
+                    cuts[place] = acts.TRIGGER if "self" in field.authority else acts.AUTHORITY
         self.before = self._magnitudes()
         self.decay(elapsed)
         gain = (
@@ -205,9 +188,9 @@ class Updater:
             if not raws[place]:
                 continue
             if trigger not in field.triggers:
-                cuts[place] = TRIGGER
+                cuts[place] = acts.TRIGGER
             elif authority not in field.authority:
-                cuts[place] = AUTHORITY
+                cuts[place] = acts.AUTHORITY
             elif start:
                 field.magnitude = field.bounded(field.magnitude + raws[place])
                 field.updated = now
@@ -255,20 +238,20 @@ class Updater:
         cut = 0
         if not -limit <= raw <= limit:
             raw = limit if raw > 0.0 else -limit
-            cut = RATE
+            cut = acts.RATE
         goal = self.before[place] + raw
         if goal > ceiling:
             goal = ceiling
-            cut |= CEILING
+            cut |= acts.CEILING
         elif goal < floor:
             goal = floor
-            cut |= FLOOR
+            cut |= acts.FLOOR
         rest = field.rest
         if elapsed > 0.0:
             goal = rest + (goal - rest) * exp(elapsed * field.pace)
         if field.stretch > 1.0:
             gain /= field.stretch
-            cut |= SWING
+            cut |= acts.SWING
         base = field.magnitude
         value = base + gain * (goal - base)
         if not floor <= value <= ceiling:
@@ -545,7 +528,7 @@ class Affect(Stateful):
             entry = self.lineage.append(
                 event.at,
                 now,
-                OBSERVED_ACT,
+                acts.OBSERVED_ACT,
                 observed,
                 observer.intensities,
                 updater.before,
@@ -571,7 +554,7 @@ class Affect(Stateful):
             field.magnitude = field.value(earlier.elapsed)
         after = [field.magnitude for field in self._fields]
         entry = self.lineage.append(
-            self._at, self._now, RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=earlier.session
+            self._at, self._now, acts.RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=earlier.session
         )
         self._bend()
         return entry
@@ -580,14 +563,14 @@ class Affect(Stateful):
         """Return the affect a new sub-agent may inherit; None in quarantine or beyond the depth limit."""
         if self.quarantined or generation > self._settings.inheritance.depth:
             return None
-        entry = self._still(BEQUEATHED, child)
+        entry = self._still(acts.BEQUEATHED, child)
         return Emission(self.deviations, entry.digest)
 
     def report(self, parent: str) -> Emission | None:
         """Return the affect a finished sub-agent reports to its parent; None in quarantine."""
         if self.quarantined:
             return None
-        entry = self._still(REPORTED, parent)
+        entry = self._still(acts.REPORTED, parent)
         return Emission(self.deviations, entry.digest)
 
     def show(self, deviations: Vector | None = None) -> Emission | None:
@@ -614,7 +597,7 @@ class Affect(Stateful):
             raws = blended(fields, emission.deviations, share, masks)
             if not updater.receive(raws, channel, authority, now, start=start):
                 return None
-            act = INHERITED if start else RETURNED
+            act = acts.INHERITED if start else acts.RETURNED
         else:
             pulls = self._exposure.pull(fields, emission, channel, now, factors)
             if pulls is None:
@@ -622,7 +605,7 @@ class Affect(Stateful):
             updater.receive(pulls, "contagion", authority, now)
             self._exposure.spend(updater.before, updater.after)
             updater.cuts[:] = [mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)]
-            act = EXPOSED
+            act = acts.EXPOSED
         entry = self._record(act, source, emission.head)
         self._quarantine.note(updater.moved)
         self._bend()

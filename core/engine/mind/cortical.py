@@ -10,7 +10,7 @@ from core.engine.state import Stateful, custom, tupled
 from core.engine.values import Value, reading_of
 from core.errors import StateError
 from core.events import Event, Prompt, ToolUse
-from core.settings.mind_state import MoodSettings, VitalitySettings
+from core.settings.mind import MoodSettings, VitalitySettings
 
 Regime = Literal["calm", "progress", "turbulence", "crisis"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)  # From the quietest to the worst.

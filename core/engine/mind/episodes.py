@@ -16,7 +16,7 @@ from core.engine.mind.episode import Border, Episode, Heuristic, Recalled, Situa
 from core.engine.state import Stateful, each, mapped, plain_list
 from core.engine.values import Derived, Value
 from core.events import ACTIONS, OUTCOMES, PURPOSES, Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
-from core.settings.mind_state import EpisodeSettings
+from core.settings.mind import EpisodeSettings
 
 _FARTHEST = 2.0 * sqrt(3.0)  # Between two opposite corners of the mood.
 

@@ -14,7 +14,7 @@ from core.engine.mind.stimulus import StimulusKind
 from core.engine.state import Stateful, through
 from core.engine.values import StepValue
 from core.events import Action, Outcome
-from core.settings.mind_state import FabricSettings
+from core.settings.mind import FabricSettings
 
 
 class MindEvent(StepValue, frozen=True):

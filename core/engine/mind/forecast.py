@@ -8,7 +8,7 @@ from typing import Any
 from core.engine.state import Stateful, custom
 from core.engine.values import Value
 from core.events import ToolUse
-from core.settings.mind_state import ForecastSettings
+from core.settings.mind import ForecastSettings
 
 # Places in the table of one kind of call; eight context counts follow, failed and all for each.
 _LAST, _FAILED, _CALLS = 0, 1, 2

@@ -18,8 +18,7 @@ from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import KeptField, Stateful, custom, grouped, inner, row, tupled
 from core.engine.values import Value
 from core.events import MAIN
-from core.settings.mind import MindSettings
-from core.settings.mind_state import RegimeSettings
+from core.settings.mind import MindSettings, RegimeSettings
 
 ROUGH: tuple[Regime, ...] = ("crisis", "turbulence")
 

@@ -9,7 +9,7 @@ from blake3 import blake3
 from core.engine.mind.cortical import Regime, Tier
 from core.engine.state import Stateful, row
 from core.events import Event, ToolUse, Turn
-from core.settings.mind_state import MetricsSettings
+from core.settings.mind import MetricsSettings
 
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
 TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)

@@ -8,7 +8,7 @@ from core.engine.mind.cortical import TIERS, Tier
 from core.engine.state import Stateful, plain_list
 from core.engine.values import Value, reading_of
 from core.events import Turn
-from core.settings.mind_state import TierSettings
+from core.settings.mind import TierSettings
 
 Band = Literal["normal", "no_large", "no_model", "over"]
 BANDS: tuple[Band, ...] = get_args(Band)  # From a fresh budget to one that is spent until midnight UTC.

@@ -16,7 +16,7 @@ from core.engine.mind.metrics import Metrics
 from core.engine.values import fingerprint
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.format import Sample
-from core.settings.mind_state import MetricsSettings
+from core.settings.mind import MetricsSettings
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, uses
 from tests.core.logs.log_lines import call, line, prompt, result
 

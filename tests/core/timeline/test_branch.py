@@ -12,9 +12,8 @@ from core.errors import StateError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.firings import FIRINGS, compare
 from core.timeline.marks import Mark
-from core.timeline.rerun import check_commit, copy_recording, dream, pre_steer, sim
+from core.timeline.rerun import FIRINGS, check_commit, compare, copy_recording, dream, pre_steer, sim
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf
 from tests.core.strategies import events

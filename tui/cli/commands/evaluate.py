@@ -13,9 +13,8 @@ from tui.cli import streams
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.agents.labelled import RunSource
     from core.settings import Settings
-    from core.timeline.evaluation import Missed, Walk
+    from core.timeline.evaluation import Missed, RunSource, Walk
 
 _CHUNK = 40  # Runs handed to a process at once.
 _SHOWN = (
@@ -56,10 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.agents.labelled import sources
     from core.errors import UnreadableLog
     from core.report.formatting import plain, readable_json
-    from core.timeline.evaluation import Walk, evaluate
+    from core.timeline.evaluation import Walk, evaluate, sources
 
     if not args.paths:
         return _run_own(args.json)

@@ -14,8 +14,8 @@ from tui.cli.options import PLACE, add_project_option, add_settings_options, pos
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.timeline.firings import Difference, Pair
     from core.timeline.marks import Mark
+    from core.timeline.rerun import Difference, Pair
     from core.timeline.run_inputs import RunInputs
     from core.timeline.sweep import Sweep
     from core.timeline.whatif import WhatIfResult

@@ -13,7 +13,7 @@ from core.report.event_words import firing_words
 from core.report.formatting import count, fraction
 from core.settings.layers import tunables
 from core.store.bookmarks import Label, Verdict
-from core.timeline.firings import FIRINGS
+from core.timeline.rerun import FIRINGS
 from core.timeline.run import Track
 from core.timeline.sweep import Sweep, SweepPoint
 from core.timeline.timeline import Timeline

@@ -13,7 +13,7 @@ from core.engine.mind.cortical import REGIMES
 from core.engine.percept import AGENT_STATES, AXES, PATTERNS, spoken
 from core.report.event_words import firing_words
 from core.report.formatting import fraction
-from core.timeline.firings import FIRINGS, key_of
+from core.timeline.rerun import FIRINGS, key_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIfResult

@@ -9,8 +9,13 @@ from core.engine.mind.homeostasis import Homeostasis
 from core.engine.mind.salience import Habituation, Salience
 from core.engine.mind.stimulus import _WORDS, StimulusSource, _name
 from core.events import ToolUse, Turn
-from core.settings.mind import HabituationSettings, HomeostasisSettings, SalienceSettings, StimulusSettings
-from core.settings.mind_state import ForecastSettings
+from core.settings.mind import (
+    ForecastSettings,
+    HabituationSettings,
+    HomeostasisSettings,
+    SalienceSettings,
+    StimulusSettings,
+)
 from tests.core.engine.mind.percepts import shell
 from tests.core.engine.mind.test_salience import push
 

@@ -22,13 +22,17 @@ from core.engine.mind.tiers import _NAMES_KEPT, Tiers
 from core.settings.mind import (
     ClockSettings,
     ContextSettings,
+    EpisodeSettings,
+    ForecastSettings,
     HabituationSettings,
     HomeostasisSettings,
     MindSettings,
+    MoodSettings,
+    RegimeSettings,
     SleepSettings,
+    TierSettings,
     WakeupSettings,
 )
-from core.settings.mind_state import EpisodeSettings, ForecastSettings, MoodSettings, RegimeSettings, TierSettings
 from tests.core.engine.mind.percepts import percept, shell
 from tests.core.engine.mind.test_boundaries import call
 from tests.core.engine.mind.test_episodes import brain, past

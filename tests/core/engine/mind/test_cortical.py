@@ -27,8 +27,7 @@ from core.engine.mind.heart import Heart, RegimeSense
 from core.engine.percept import EVEN, NEUTRAL, Pattern, Percept, Signal
 from core.errors import StateError
 from core.events import Outcome, Prompt, ToolUse
-from core.settings.mind import MindSettings
-from core.settings.mind_state import MoodSettings, RegimeSettings, VitalitySettings
+from core.settings.mind import MindSettings, MoodSettings, RegimeSettings, VitalitySettings
 from tests.core import strategies
 
 CALM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -13,7 +13,7 @@ from core.engine.mind.episode import Episode, Situation, distill
 from core.engine.mind.episodes import Episodes, Likeness, coarse, cosine, largest
 from core.engine.percept import PATTERNS
 from core.events import Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
-from core.settings.mind_state import EpisodeSettings
+from core.settings.mind import EpisodeSettings
 from tests.core import strategies
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.engine.mind.fabric import MIND_EVENTS, EpisodeEnded, Fabric, RegimeChanged, SnapshotAsked, ToolReturned
 from core.errors import StateError
-from core.settings.mind_state import FabricSettings
+from core.settings.mind import FabricSettings
 
 
 def asked(number: int) -> SnapshotAsked:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.engine.mind.forecast import Forecast
 from core.events import Outcome, ToolUse
-from core.settings.mind_state import ForecastSettings
+from core.settings.mind import ForecastSettings
 from tests.core import strategies
 
 

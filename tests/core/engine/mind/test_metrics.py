@@ -15,7 +15,7 @@ from bench.workload import session
 from core.engine.mind.metrics import TICK_KINDS, Metrics, TickKind, TickRow, traceparent
 from core.events import Event, Outcome, Prompt, ToolUse, Turn
 from core.settings import Settings
-from core.settings.mind_state import MetricsSettings
+from core.settings.mind import MetricsSettings
 from core.timeline.initial_state import InitialState
 from tests.core import strategies
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.engine.mind.cortical import TIERS
 from core.engine.mind.tiers import BANDS, Band, Tiers
 from core.events import Turn
-from core.settings.mind_state import TierSettings
+from core.settings.mind import TierSettings
 from tests.core import strategies
 
 DAY = 86_400.0

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agents.labelled import labelled_run, sources
 from core.agents.registry import make_kit
 from core.engine.response.loops import DETECTORS, Loop, LoopDetector
 from core.errors import StateError
@@ -21,6 +20,7 @@ from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings.group import Invalid
 from core.settings.response import DetectorName, LoopSettings
+from core.timeline.evaluation import labelled_run, sources
 from tests.core.engine.response.loop_events import edit, failure, grep, poll, prompt, read, shell, timed, turn
 
 FAILS = failure("pytest", "1 failed")

@@ -50,7 +50,7 @@ def test_the_gate_the_throttle_and_the_day_choose_the_tier(
 
 def test_bias_and_vitality_move_the_gate() -> None:
     from core.engine.mind.tiers import Tiers
-    from core.settings.mind_state import TierSettings
+    from core.settings.mind import TierSettings
 
     tiers = Tiers(TierSettings())
     plain = tiers.threshold(0.5, 1.0, 0.0)

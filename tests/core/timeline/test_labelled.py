@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.registry import make_kit
 from core.engine.response.outlook import left_out_scores
 from core.errors import UnreadableLog
 from core.events import ToolUse
 from core.settings import Settings
-from core.timeline.evaluation import Walk, evaluate, walk_all
+from core.timeline.evaluation import LabelledRun, Walk, evaluate, labelled_run, sources, walk_all
 from tui.cli import main
 
 CALL = "<function=execute_bash>\n<parameter=command>\n{}\n</parameter>\n</function>"
