@@ -1,7 +1,4 @@
-"""State declared once: a mechanism names what it keeps, and its dump and load are made from that.
-
-An entry of `STATE` is the name of an attribute that is one plain value, or one of the kinds below.
-"""
+"""State declared once: a mechanism names what it keeps, and its dump and load are made from that."""
 
 from __future__ import annotations
 
@@ -178,7 +175,10 @@ def _as_field(part: str | KeptField) -> KeptField:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Stateful:
-    """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values."""
+    """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values.
+
+    An entry of `STATE` is the name of an attribute that is one plain value, or one of the kinds below.
+    """
 
     STATE: ClassVar[Sequence[str | KeptField]] = ()
     NAMED: ClassVar[bool] = False  # Dump as a dictionary by name, so that a snapshot can keep the parts apart.

@@ -1,7 +1,4 @@
-"""Immutable values, fingerprints of texts, and values derived from settings.
-
-A class keyword such as `frozen` is lost where its module is compiled; its base keeps the option for it.
-"""
+"""Immutable values, fingerprints of texts, and values derived from settings."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from blake3 import blake3
 from msgspec import Struct
 
 
+# A class keyword such as `frozen` is lost where its module is compiled; its base keeps the option for it.
 class Value(Struct, frozen=True):
     """A value that never changes."""
 

@@ -1,7 +1,4 @@
-"""Extensions: what they are, in which order they run, and how they take part in a step of the engine.
-
-The names are loaded on first use: finding out what is installed must not load the engine.
-"""
+"""Extensions: what they are, in which order they run, and how they take part in a step of the engine."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ __all__ = [
 _MODULES = ("hooks", "in_step", "registry")
 
 
+# The names are loaded on first use: finding out what is installed must not load the engine.
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(name)

@@ -1,8 +1,4 @@
-"""Find what packages and the person's own folder offer, without importing any of it.
-
-Two places are looked at and no other: the folders into which pip installs, and `extensions/` in the person's
-config folder. A watched project is neither, whatever it holds and wherever nooscope is started.
-"""
+"""Find what packages and the person's own folder offer, without importing any of it."""
 
 from __future__ import annotations
 
@@ -179,7 +175,11 @@ def site_folders() -> tuple[Path, ...]:
 
 
 def find_offers() -> Offers:
-    """Find the available extensions."""
+    """Find the available extensions.
+
+    Two places are looked at and no other: the folders into which pip installs, and `extensions/` in the
+    person's config folder. A watched project is neither, whatever it holds and wherever nooscope is started.
+    """
     offered, folder = _packages(site_folders()), extension_folder()
     if not os.path.isdir(folder):  # noqa: PTH112 the method of a path raises where a folder above is closed
         return offered

@@ -1,8 +1,4 @@
-"""A transparent proxy between an ACP client, such as an editor, and an agent; it logs what passes.
-
-Bytes are forwarded at once and never changed. Each session's messages go to a file, with
-secrets redacted, which the fleet and the screens find and follow like any other log.
-"""
+"""A transparent proxy between an ACP client, such as an editor, and an agent; it logs what passes."""
 
 from __future__ import annotations
 
@@ -138,7 +134,11 @@ def _log_all(log: AcpLog, passing: Passing) -> None:
 
 
 def run_proxy(command: Sequence[str], folder: Path, source: int = 0, target: int = 1) -> tuple[int, str]:
-    """Run an agent between two streams; return its exit code and why logging ended early, if it did."""
+    """Run an agent between two streams; return its exit code and why logging ended early, if it did.
+
+    Bytes are forwarded at once and never changed. Each session's messages go to a file, with secrets redacted,
+    which the fleet and the screens find and follow like any other log.
+    """
     log, passing = AcpLog(folder), Passing()
     try:
         agent = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)

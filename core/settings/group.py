@@ -1,7 +1,4 @@
-"""How settings are declared: frozen structs with plain defaults, and a `Spec` in each annotation.
-
-A start with built-in values evaluates no annotation; pydantic is imported only to check values from outside.
-"""
+"""How settings are declared: frozen structs with plain defaults, and a `Spec` in each annotation."""
 
 from __future__ import annotations
 
@@ -124,6 +121,9 @@ class Group(Struct, frozen=True, kw_only=True):
     """Values that belong together; its constructor checks nothing, `parse` does.
 
     Values that must fit each other are compared in `__post_init__`, which raises ValueError.
+
+    A start with built-in values evaluates no annotation; pydantic is imported only to check values from
+    outside.
     """
 
     @classmethod

@@ -1,7 +1,4 @@
-"""Learning from a person's labels: weights of the outlook, and limits of the loop detectors.
-
-A change is used only if it predicts sessions left out better than the shipped figures do.
-"""
+"""Learning from a person's labels: weights of the outlook, and limits of the loop detectors."""
 
 from __future__ import annotations
 
@@ -134,7 +131,10 @@ def _reach(events: Sequence[Event], name: DetectorName) -> int:
 
 
 def learn(labels: Sequence[SessionLabel]) -> Learned:
-    """Adapt what predicts sessions left out better; everything else stays as shipped."""
+    """Adapt what predicts sessions left out better; everything else stays as shipped.
+
+    A change is used only if it predicts sessions left out better than the shipped figures do.
+    """
     lessons: list[Lesson] = []
     weights: dict[str, dict[str, float]] = {}
     for stage, part in _STAGE_WORDS.items():

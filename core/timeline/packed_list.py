@@ -1,7 +1,4 @@
-"""Lists that only grow, and the rows they contain: new rows as objects, older ones compressed until read.
-
-This file is not compiled: a compiled class cannot take the keywords that declare such a list.
-"""
+"""Lists that only grow, and the rows they contain: new rows as objects, older ones compressed until read."""
 
 from __future__ import annotations
 
@@ -48,6 +45,7 @@ class _Packing:
         self.opened = functools.lru_cache(looked_at)(lambda packed: decode(zstd.decompress(packed)))
 
 
+# This file is not compiled: a compiled class cannot take the keywords that declare such a list.
 class PackedList(Sequence[T]):
     """Rows of one kind in the order they came; looking at one gives back exactly what was added.
 

@@ -1,8 +1,4 @@
-"""How agents move each other, and what keeps that from running away.
-
-An exposure closes part of the gap between the receiver and the sender's damped deviation, and only where the
-sender deviates further even so: a hop can weaken a deviation, never strengthen it.
-"""
+"""How agents move each other, and what keeps that from running away."""
 
 from __future__ import annotations
 
@@ -54,6 +50,9 @@ class Exposure(Stateful):
     """How much one agent may take in from others: damping by channel, and a limit per field and window.
 
     The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
+
+    An exposure closes part of the gap between the receiver and the sender's damped deviation, and only where
+    the sender deviates further even so: a hop can weaken a deviation, never strengthen it.
     """
 
     STATE = ("_window", "_slot", plain_list("_this"), plain_list("_last"))

@@ -1,9 +1,4 @@
-"""An append-only chain of every change of affect, each entry bound to the one before by its hash.
-
-The head and the count are the state that must never be lost; only the newest entries stay in memory, and
-the hash of the last one dropped lets verification start there. Who wants all of them keeps what `append`
-returns.
-"""
+"""An append-only chain of every change of affect, each entry bound to the one before by its hash."""
 
 from __future__ import annotations
 
@@ -72,7 +67,12 @@ class LineageReading(Value, frozen=True):
 
 
 class Lineage(Stateful):
-    """The chain's head, its length, and its newest entries."""
+    """The chain's head, its length, and its newest entries.
+
+    The head and the count are the state that must never be lost; only the newest entries stay in memory, and
+    the hash of the last one dropped lets verification start there. Who wants all of them keeps what `append`
+    returns.
+    """
 
     STATE = ("anchor", "head", "count", tuple_queue("_entries", LineageEntry))
 

@@ -76,28 +76,18 @@ def _points(packed: bytes) -> list[bytes]:
     return [packed[at : at + size] for at in range(0, len(packed), size)]
 
 
+_OF_OPEN = (
+    "number", "opened_at", "_last_at", "steps", "fruitless", "dips", "interrupts", "halt", "halted_at", "halt_value",
+    "halt_limit", "cause", "after_halt",
+)  # fmt: skip
+
+
 class GovernorEpisodes(Stateful):
     """The open episode and a bounded number of those before it."""
 
     STATE = (
         each("_past", astuple, lambda row: GovernorEpisode(*row)),
-        grouped(
-            "open",
-            "number",
-            "opened_at",
-            "_last_at",
-            "steps",
-            "fruitless",
-            "dips",
-            "interrupts",
-            "halt",
-            "halted_at",
-            "halt_value",
-            "halt_limit",
-            "cause",
-            "after_halt",
-            custom("_points", b"".join, _points),
-        ),
+        grouped("open", *_OF_OPEN, custom("_points", b"".join, _points)),
         "_stride",
         "halts",
     )

@@ -1,8 +1,4 @@
-"""Priors of earlier sessions, and personas: anonymous statistics of how an agent works.
-
-Every word of a persona comes from a closed list and every number is clamped and rounded, so that it cannot
-contain a path, a name or a text.
-"""
+"""Priors of earlier sessions, and personas: anonymous statistics of how an agent works."""
 
 from __future__ import annotations
 
@@ -180,7 +176,11 @@ class SessionMeta(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Persona(Struct, frozen=True, forbid_unknown_fields=True):
-    """A behavioural fingerprint that identifies no one."""
+    """A behavioural fingerprint that identifies no one.
+
+    Every word of a persona comes from a closed list and every number is clamped and rounded, so that it cannot
+    contain a path, a name or a text.
+    """
 
     origin: Origin
     emotion: EmotionProfile

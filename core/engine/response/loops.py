@@ -1,8 +1,4 @@
-"""Loop detection: seven detectors, each chosen on labelled runs.
-
-A detector counts one thing and is active while that count is at or above its limit. It ends when its own
-condition ends: a check or commit passes, something new is edited, the turn ends, or the person writes.
-"""
+"""Loop detection: seven detectors, each chosen on labelled runs."""
 
 from __future__ import annotations
 
@@ -83,7 +79,11 @@ def _is_good_edit(event: ToolUse) -> bool:
 
 
 class Detector(state.Stateful):
-    """Count towards a limit; subclasses decide what counts and what starts the count again."""
+    """Count towards a limit; subclasses decide what counts and what starts the count again.
+
+    A detector counts one thing and is active while that count is at or above its limit. It ends when its own
+    condition ends: a check or commit passes, something new is edited, the turn ends, or the person writes.
+    """
 
     STATE: ClassVar[Sequence[str | state.KeptField]] = ("count", "limit", "began_at", "subject", "tool")
     TABLES: ClassVar[tuple[str, ...]] = ()  # What grows, up to `_size` entries.

@@ -1,7 +1,4 @@
-"""Permits: three tiers of calls, and permits that only the safety module here can make.
-
-Affect is not an input: nothing in here knows of it.
-"""
+"""Permits: three tiers of calls, and permits that only the safety module here can make."""
 
 from __future__ import annotations
 
@@ -59,7 +56,10 @@ class Decision(NamedTuple):
 
 
 class PermitPolicy:
-    """The decision for each tier of calls, from the person's settings."""
+    """The decision for each tier of calls, from the person's settings.
+
+    Affect is not an input: nothing in here knows of it.
+    """
 
     def __init__(self, settings: GuardSettings) -> None:
         self._settings = settings

@@ -49,19 +49,9 @@ Source = Literal["risk", "mortality", "policy", "attention"]
 
 # What a sentence may name in braces.
 PLACES = (
-    "cue",
-    "state",
-    "pattern",
-    "intensity",
-    "value",
-    "pressure",
-    "loop",
-    "halt",
-    "failures",
-    "hours",
-    "change",
+    "cue", "state", "pattern", "intensity", "value", "pressure", "loop", "halt", "failures", "hours", "change",
     "means",
-)
+)  # fmt: skip
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 

@@ -1,7 +1,4 @@
-"""Sessions of other machines over the person's own ssh: `ship --to -` runs there, and a mirror is kept here.
-
-Every line of the pipe is JSON: a greeting, then events with their subject and id, and signs of life between.
-"""
+"""Sessions of other machines over the person's own ssh: `ship --to -` runs there, and a mirror is kept here."""
 
 from __future__ import annotations
 
@@ -39,7 +36,11 @@ _NOT_FOUND = 127  # Exit code of a shell that does not find the program.
 
 
 class PipeLine(msgspec.Struct, omit_defaults=True):
-    """One line of the pipe: a greeting, an event or a sign."""
+    """One line of the pipe: a greeting, an event or a sign.
+
+    Every line of the pipe is JSON: a greeting, then events with their subject and id, and signs of life
+    between.
+    """
 
     nooscope: int = 0  # Version of this protocol, in the greeting alone.
     sign: str = ""  # `alive`, or `caught up` once all that was there has been sent.

@@ -1,8 +1,4 @@
-"""From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions.
-
-The names of spans and attributes are those of open-telemetry/semantic-conventions-genai at revision 002c8a6, which
-continues the pages of semantic conventions v1.41; all of them have Development status.
-"""
+"""From telemetry to events: Claude Code's, Codex's and Gemini's own, and the GenAI conventions."""
 
 from __future__ import annotations
 
@@ -332,6 +328,8 @@ _OWN_SPANS: dict[str, Action] = {
     ),
 }
 INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
+# The names of spans and attributes are those of open-telemetry/semantic-conventions-genai at revision 002c8a6, which
+# continues the pages of semantic conventions v1.41; all of them have Development status.
 SPANS: dict[str, ReadSpan] = {
     "chat": _chat,
     "generate_content": _chat,
