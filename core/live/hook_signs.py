@@ -152,11 +152,15 @@ def permit_words(question: PermitQuestion) -> str:
     return f"needs your permit: {question.what} ({question.reason})"
 
 
+_KEYS = {"question": "y answer  d decline", "plan": "y approve  d reject"}  # These are answered only once.
+
+
 def answer_keys(signs: HookSigns | None) -> str:
     """The keys that answer what waits for the person; blank if nothing does."""
     waits = [one for one in signs.questions if not one.late] if signs is not None else []
     if waits:
-        return f"y once  Y session  d deny{f' (1 of {len(waits)})' if len(waits) > 1 else ''}"
+        keys = _KEYS.get(waits[0].kind, "y allow  Y session  d deny")
+        return f"{keys}{f' (1 of {len(waits)})' if len(waits) > 1 else ''}"
     return "answer in its terminal: R" if signs is not None and signs.asks else ""
 
 

@@ -87,13 +87,13 @@ async def test_a_permit_is_seen_and_given(app: NooscopeApp, link: Link, key: str
         assert view.status is not None and view.status.why.startswith("needs your permit: rm -rf build")
         for width, height in ((120, 4), (80, 2)):
             assert "NEEDS YOU" in strip(app, width, height)
-            assert "y once  Y session  d deny" in strip(app, width, height)
+            assert "y allow  Y session  d deny" in strip(app, width, height)
         await pilot.press(key)
         await until(pilot, lambda: bool(link.decided))
         assert link.decided == [(3, choice, "")]
         link.tell(name, mode="guard")
         await shown(app, pilot, lambda view: view.status is not None and not view.status.needs_you)
-        assert "y once" not in strip(app)
+        assert "y allow" not in strip(app)
 
 
 async def test_hidden_words_of_a_hook_are_neither_shown_nor_told(app: NooscopeApp, link: Link) -> None:

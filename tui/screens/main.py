@@ -53,7 +53,7 @@ _HELD = 0.5  # Seconds after which empty panels are painted where the first even
 # What is pointed at in the first session a person opens.
 CAPTIONS = (
     "above    the status: what it is doing, whether it needs you, what failed",
-    "1        the axes: how the work feels; │ is where an axis fires",
+    "1        the axes: how the work goes; │ is where an axis fires",
     "0        the timeline: ← → step, n goes to the next problem, space plays",
 )
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from core.agents.registry import make_kit
 from core.events import ToolUse
 from core.live.driver import Driver
 from core.live.fleet.row import FleetRow
-from core.live.hook_signs import HookAsk, HookBoard, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion
+from core.live.hook_signs import HookAsk, HookBoard, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion, answer_keys
 from core.live.source import Followed
 from core.live.status import AgentTrouble, Limits, StatusFacts, status_of
 from core.report.now import Now, NowReader
@@ -23,6 +25,16 @@ from tests.core.logs.log_lines import call, prompt, result
 LIMITS = Limits.of(Settings())
 ENDED = HookEndedCall("c1", 2.0, "main", "Bash", "shell_exec", "failure", "echo")
 QUESTION = PermitQuestion(3, 50.0, "s", "Bash", "rm -rf x", "the command destroys something")
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [("guard", "y allow  Y session  d deny"), ("question", "y answer  d decline"), ("plan", "y approve  d reject")],
+)
+def test_only_keys_that_answer_are_offered(kind: Literal["guard", "question", "plan"], keys: str) -> None:
+    question = replace(QUESTION, kind=kind)
+    assert answer_keys(HookSigns(questions=(question,))) == keys
+    assert answer_keys(HookSigns(questions=(question, QUESTION))) == f"{keys} (1 of 2)"
 
 
 @pytest.mark.parametrize(

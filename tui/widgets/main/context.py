@@ -113,12 +113,12 @@ def advice_line(view: View, width: int) -> Line:
     if smaller is None or smaller < _HALF:
         return [(fit(advice(view), width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:
-        tries = [f"plenty of room, unless its window is {SIZE}", f"plenty of room unless {SIZE}"]
+        tries = [f"plenty of room, unless its window is {SIZE}", f"room left, unless its window is {SIZE}"]
         return [(first_fit(tries, width), "plain")]
     tries = [
         f"if its window is {SIZE} it compacts now: have it write down what matters",
         f"with a window of {SIZE} it compacts now",
-        f"compacts now if {SIZE}",
+        f"compacts now if its window is {SIZE}",
     ]
     return [(first_fit(tries, width), "alert")]
 
