@@ -67,7 +67,7 @@ def trusts() -> str:
     counted = Counter[str](each.trust.name for each in tunables().values())
     meant = {
         "person only": "It runs, sends, writes, reads a path, costs memory, or could silence an alert.",
-        "project may narrow": "A project may only move it to where more is told, and only so far.",
+        "project may narrow": "A project may only move it towards more reports, and only so far.",
         "project may set": "It changes how things look or what advice says, and nothing else.",
     }
     return table(("class", "settings", "why"), ((name, counted[name], why) for name, why in meant.items()))
