@@ -34,7 +34,14 @@
   const isPrompt = (i) => kind(i) === "prompt";
   const asked = latest((i) => isPrompt(i) && (i === 0 || col.what[i] !== "you stopped it"));
   const doing = latest(isUse);
-  const failed = latest(isFailure);
+  /* The last failure since the prompt that nothing of the same kind has solved, or -1. */
+  const failed = new Int32Array(count), open = new Map();
+  for (let i = 0; i < count; i++) {
+    if (asked[i] === i) open.clear();
+    if (outcome(i) === "success" || outcome(i) === "empty") open.delete(col.what[i]);
+    if (isFailure(i)) open.set(col.what[i], i);
+    failed[i] = Math.max(-1, ...open.values());
+  }
   const said = latest((i) => kind(i) === "turn" && col.line[i].length > 0);
   const calls = [], failures = [], prompts = [], alerts = [];
   for (let i = 0; i < count; i++) {
@@ -163,12 +170,12 @@
     text($("glyph"), film.glyphs[word] || "·");
     text($("word"), word);
     text($("why"), why || "");
-    $("status").dataset.level = col.level[at];
+    $("status").dataset.level = word === "done" ? 1 : col.level[at];
     text($("asked"), asked[at] < 0 ? "nothing yet" : line(asked[at]) + ago(asked[at]));
     text($("call"), doing[at] >= 0 && outcome(doing[at]) === "pending" ? "now" : "last");
     text($("doing"), doing[at] < 0 ? "nothing yet" : (SIGNS[outcome(doing[at])] || "") + " " + line(doing[at]));
     const bad = failed[at];
-    text($("failed"), bad < 0 ? "nothing yet" : "✗ " + col.what[bad] + (col.line[bad][1] ? ": " + col.line[bad][1] : "") + ago(bad));
+    text($("failed"), bad < 0 ? "nothing unsolved since the prompt" : "✗ " + col.what[bad] + (col.line[bad][1] ? ": " + col.line[bad][1] : "") + ago(bad));
     text($("said"), said[at] < 0 ? (film.level === "strict" ? "words are left out" : "no words of an answer so far") : line(said[at]));
     text($("clock"), "event " + (at + 1).toLocaleString("en") + " of " + count.toLocaleString("en") + ", " + clock(col.at[at]));
     text($("cost"), film.priced ? (film.unpriced ? "at least " : "") + "$" + col.cost[at].toFixed(2) : "cost unknown");

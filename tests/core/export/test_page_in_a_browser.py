@@ -73,6 +73,14 @@ def test_keys_move_as_in_the_app(shown: Any) -> None:
     assert shown.is_visible("#help")
 
 
+def test_a_failure_is_named_until_it_is_solved(shown: Any) -> None:
+    assert shown.inner_text("#failed") == "nothing unsolved since the prompt"
+    shown.keyboard.press("x")
+    assert shown.inner_text("#failed").startswith("✗ Bash make")
+    shown.keyboard.press("End")
+    assert shown.inner_text("#failed") == "nothing unsolved since the prompt"
+
+
 def test_play_goes_to_the_end_and_stops(shown: Any) -> None:
     for _ in range(6):
         shown.keyboard.press(".")

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
             *(f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()),
             sep="\n",
         )
-        print("\nnooscope demo NAME plays one; space pauses it, n jumps to the next alert.")
+        print("\nnooscope demo NAME plays one; space pauses it, n goes to the next problem.")
         return 0
     sample = find_sample(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")

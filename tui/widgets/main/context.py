@@ -111,7 +111,9 @@ def advice_line(view: View, width: int) -> Line:
     window = view.hooks.figures.window if view.hooks is not None else 0
     smaller = plan_share(view.subject.tool, sleep, window)
     if smaller is None or smaller < _HALF:
-        return [(fit(advice(view), width), "alert" if sleep.context >= NEAR else "plain")]
+        text = advice(view)
+        tries = [text, text.partition(": ")[2] or text]
+        return [(first_fit(tries, width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:
         tries = [f"plenty of room, unless its window is {SIZE}", f"room left, unless its window is {SIZE}"]
         return [(first_fit(tries, width), "plain")]
@@ -131,9 +133,9 @@ def advice(view: View) -> str:
             return "check that it still knows what was open"
         return "this log has no token counts" if "tokens" in view.subject.untold else "no token counts yet"
     if sleep.context >= NEAR:
-        return "compaction is near: have it write down what matters, or compact now"
+        return "compaction is near: have it write down what matters"
     if sleep.context >= _HALF:
-        return "good time to compact: after the next commit"
+        return "compact after the next commit"
     return "plenty of room"
 
 

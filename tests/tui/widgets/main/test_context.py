@@ -34,7 +34,7 @@ def test_bar_forecast_and_advice() -> None:
     assert rows[0].startswith("sleep") and f"{sleep.pressure:.0%} · dream in ~{sleep.dream_ticks} tick" in rows[0]
     assert rows[1].startswith("context") and rows[1].endswith("89%")
     assert rows[2] == "148.2k of 167.0k tokens · compaction in ~12 turns"
-    assert rows[3].rstrip() == "compaction is near: have it write down what matters, or compact now"
+    assert rows[3].rstrip() == "compaction is near: have it write down what matters"
     assert rows[5].startswith("▽ 1 compaction, the last ")
 
 
