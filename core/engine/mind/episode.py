@@ -26,6 +26,7 @@ ACTION_WORDS: dict[Action, str] = {
     "plan": "planning",
     "other": "other calls",
 }
+OUTSIDE = "/"  # The place of all that is in no folder of the project, as far as the project is known.
 OUTCOME_WORDS: dict[Verdict, str] = {"gain": "with success", "loss": "without success", "flat": "with no clear result"}
 
 
@@ -119,7 +120,8 @@ def distill(episodes: Iterable[Episode], least: int, share: float, most: int) ->
 def _features(episode: Episode) -> Iterator[str]:
     """Name what a playbook counts of an episode: its main action, where, and the advice given in it."""
     folders = [(times, name) for name, times in episode.signature if name not in ACTION_WORDS]
-    where = f" in {max(folders)[1]}" if folders else ""
+    place = max(folders)[1] if folders else OUTSIDE
+    where = "" if place == OUTSIDE else f" in {place}"
     yield f"{ACTION_WORDS[episode.action]}{where}"
     if episode.advised:
-        yield f"advice by {episode.advised}"
+        yield f"advice ({episode.advised})"

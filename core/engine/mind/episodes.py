@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import structs
 
 from core.engine.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
-from core.engine.mind.episode import Border, Episode, Heuristic, Recalled, Situation, Verdict, distill
+from core.engine.mind.episode import OUTSIDE, Border, Episode, Heuristic, Recalled, Situation, Verdict, distill
 from core.engine.state import Stateful, each, mapped, plain_list
 from core.engine.values import Derived, Value
 from core.events import ACTIONS, OUTCOMES, PURPOSES, Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
@@ -109,7 +109,7 @@ def largest(counts: Mapping[str, int], size: int) -> tuple[tuple[str, int], ...]
 def coarse(target: str, depth: int) -> str:
     """The first folders of a path; all outside the project is one place, for it may name a person."""
     if target.startswith(("/", "~", "..")) or target[1:2] == ":":
-        return "/"
+        return OUTSIDE
     folders = target.split("/", depth)
     folders[-1] = ""
     return "/".join(folders) or "./"

@@ -341,12 +341,14 @@ def test_loaded_episodes_go_on_equal(events: list[Event], cut: int) -> None:
 def test_the_playbook_holds_what_enough_episodes_agree_on_and_forgets_what_they_refute() -> None:
     losses = [past(outcome="loss", advised="loop_alert") for _ in range(3)]
     lines = [one.line() for one in distill(losses, 3, 0.7, 8)]
-    assert lines == ["advice by loop_alert failed 3 of 3 times", "editing in src/loader/ failed 3 of 3 times"]
+    assert lines == ["advice (loop_alert) failed 3 of 3 times", "editing in src/loader/ failed 3 of 3 times"]
     assert distill(losses[:2], 3, 0.7, 8) == ()
     gains = [past(outcome="gain") for _ in range(2)]
     refuted = [one.what for one in distill([*losses, *gains], 3, 0.7, 8)]
-    assert refuted == ["advice by loop_alert"]
+    assert refuted == ["advice (loop_alert)"]
     assert len(distill(losses, 3, 0.7, 1)) == 1
+    elsewhere = [past(outcome="gain", signature=(("/", 4), ("file_edit", 4))) for _ in range(3)]
+    assert [one.what for one in distill(elsewhere, 3, 0.7, 8)] == ["editing"], "no folder of the project is named"
 
 
 def test_advice_that_reached_the_agent_is_part_of_its_episode() -> None:
