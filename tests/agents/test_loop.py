@@ -94,15 +94,17 @@ def ours(model: FakeModel) -> list[list[str]]:
 
 @pytest.mark.parametrize("kind", HOOKED)
 def test_a_failing_loop_is_told_once_in_the_very_next_request(kind: type[Agent], tmp_path: Path) -> None:
-    """Qwen Code stops an agent that makes the very same call five times in a row."""
+    """Qwen Code stops an agent that makes the very same call five times in a row, before it is a loop as delivered."""
     story = [run(kind, "python3 missing.py") for _ in range(7)]
+    earlier: tuple[str, ...] = ()
     if kind is Qwen:
         story.insert(4, run(kind, "ls"))
+        earlier = ("--set", "response.loops.repeat.times=4")
     with FakeModel({"make it work": [*story, say("I give up.")]}) as model:
         agent = kind(tmp_path, model.url)
         nooscope = Nooscope(agent)
         nooscope.do("hooks", "install", NAMES[kind], "--advise", "--deadline", PATIENT)
-        with nooscope.listening():
+        with nooscope.listening(*earlier):
             play(agent)
     seen = ours(model)
     first = next(place for place, said in enumerate(seen) if said)
