@@ -20,7 +20,7 @@ from core.logs.links import SPOKEN, Link, LinkKind, Rank
 from core.report.event_words import firing_words
 from core.report.formatting import clock, count, moment, plain
 from core.settings import Settings
-from core.settings.layers import tunables, value_of
+from core.settings.layers import changed_values
 from core.store.reading_cache import ReadingCache, reading_cache_path
 from core.timeline.marks import Mark
 from core.timeline.rerun import FIRINGS, Branch, Difference, Progress, pre_steer, sim
@@ -435,11 +435,7 @@ _KINDS: Mapping[str, str] = {
 
 
 def _changed(before: Settings, change: SettingsChange) -> tuple[str, ...]:
-    return tuple(
-        f"{name} {value_of(change.settings, name)}"
-        for name in tunables()
-        if value_of(before, name) != value_of(change.settings, name)
-    )
+    return tuple(f"{name} {value}" for name, value in changed_values(before, change.settings).items())
 
 
 def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:

@@ -91,7 +91,7 @@ _RHETORICAL = re.compile(
 _ANSWER = re.compile(r"(?:also |and )?(?:yes|no|not|none|nothing|because|same|never|always|是的|はい|いいえ)\b", re.I)
 # Words that lead to a list of questions for the person.
 _TO_THE_PERSON = re.compile(
-    r"[\u2e80-\uffff]|\b(?:you|your|i|me|we|us|let's|before|need|confirm\w*|clarif\w*|decid\w*|decisions?|answer)\b",
+    r"(?-i:[\u2e80-\uffff])|\b(?:you|your|i|me|we|us|let's|before|need|confirm\w*|clarif\w*|decid\w*|decisions?|answer)\b",
     re.I,
 )
 _QUESTIONS = re.compile(r"\b(?:questions?|pergunt\w+|pregunt\w+|fragen?)\b", re.I)

@@ -220,10 +220,15 @@ def every_value(group: Group, prefix: str = "") -> dict[str, Any]:
     return values
 
 
+def changed_values(before: Settings, after: Settings) -> dict[str, Any]:
+    """The later settings that differ from the earlier ones."""
+    earlier = every_value(before)
+    return {name: value for name, value in every_value(after).items() if value != earlier[name]}
+
+
 def own_values(settings: Settings) -> tuple[Given, ...]:
     """The settings that differ from the built-in ones."""
-    usual = every_value(Settings())
-    return tuple(Given(name, value) for name, value in every_value(settings).items() if value != usual[name])
+    return tuple(itertools.starmap(Given, changed_values(Settings(), settings).items()))
 
 
 def with_value(settings: Settings, name: str, value: Any) -> Settings:

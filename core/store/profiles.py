@@ -16,7 +16,7 @@ from core.engine.response.rules import RuleSet, add_foreign_rules, add_rules, bu
 from core.errors import PolicyError, StoreError
 from core.folders import PROJECT_SETTINGS, make_private, read_failure, small_file, user_settings_file
 from core.settings import Settings
-from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
+from core.settings.layers import Complaint, every_value, read_file, resolve, tunables, value_of
 from core.store.compensation import Chain, recover
 
 Scope = Literal["built-in", "user", "project"]
@@ -125,7 +125,7 @@ def profile_changes(profile: SettingsProfile, start: Settings) -> dict[str, Any]
             if tunables()[name].trust.allows(value, value_of(start, name))
         }
     usual = Settings() if profile.scope == "built-in" else start
-    rest = {name: value_of(usual, name) for name in tunables() if is_model_setting(name)}
+    rest = {name: value for name, value in every_value(usual).items() if is_model_setting(name)}
     return {**rest, **profile.values}
 
 
