@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import importlib.metadata
 import importlib.util
 import json
@@ -12,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from itertools import islice
@@ -31,7 +33,7 @@ from core.logs.finder import Finder, sessions
 from core.logs.format import Diagnostics
 from core.logs.log_files import is_folder, is_there
 from core.logs.session import read_session
-from core.report.formatting import count, plain, span
+from core.report.formatting import byte_size, count, plain, span
 from core.store.bookmarks import bookmarks_folder, recover_imports
 from core.store.carry_over import AffectStore, CarryOverStore, LearnedStore, PersonaStore, PriorStore, persona_folder
 from core.store.compensation import Chain, recover
@@ -106,12 +108,10 @@ def _engine_text() -> str:
 
 def versions() -> Section:
     """Report the versions of nooscope, Python and libraries."""
-    versions_by_name: dict[str, str | None] = {}
+    versions_by_name: dict[str, str | None] = dict.fromkeys(_LIBRARIES)
     for name in _LIBRARIES:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions_by_name[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions_by_name[name] = None
     installed = {name: version for name, version in versions_by_name.items() if version}
     missing = [name for name in versions_by_name if name not in installed and not _built_in(name)]
     findings = [
@@ -312,8 +312,7 @@ def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: Inges
     """Report files in agents' folders that cannot be read, and why."""
     finder = Finder(kit, settings.lines)
     findings: list[Finding] = []
-    facts = []
-    looked = 0
+    facts, looked = [], 0
     for path in _files(environment, home):
         looked += 1
         kind, trouble = finder.format(path)
@@ -335,10 +334,8 @@ def _files(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
             continue
         for root in agent.location.roots(environment, home):
             for pattern in agent.location.patterns:
-                try:
+                with contextlib.suppress(OSError):
                     yield from islice(root.glob(pattern), _LOOKED_AT)
-                except OSError:
-                    continue
 
 
 def _state(folder: Path) -> str:
@@ -356,13 +353,10 @@ _LITTLE = 50_000_000  # Bytes free below which a disk counts as full.
 
 def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
     """Report the settings files, how many values they change, and what was ignored."""
-    changed: dict[str, int] = {}
-    for origin in resolved.origins.values():
-        changed[origin] = changed.get(origin, 0) + 1
+    changed = Counter(resolved.origins.values())
     files = {"yours": user_settings_file(), "project": project / PROJECT_SETTINGS}
     findings = [
-        Finding(name, f"{path} ({_settings_from_file(changed.get(str(path), 0), path)})")
-        for name, path in files.items()
+        Finding(name, f"{path} ({_settings_from_file(changed[str(path)], path)})") for name, path in files.items()
     ]
     findings += [
         Finding(origin, count(changed[origin], "setting")) for origin in ("environment", "--set") if origin in changed
@@ -397,9 +391,9 @@ def folders() -> Section:
         size, free = _size(path), _free(path)
         full = not problem and free is not None and free < _LITTLE
         words = problem or ("the disk is nearly full" if full else "can be written")
-        room = "" if free is None else f", {_byte_words(free)} free"
+        room = "" if free is None else f", {byte_size(free)} free"
         findings.append(
-            Finding(name, f"{path}: {words}, {_byte_words(size)}{room}", "problem" if problem or full else "fine")
+            Finding(name, f"{path}: {words}, {byte_size(size)}{room}", "problem" if problem or full else "fine")
         )
         facts.append({"name": name, "path": str(path), "problem": problem, "size": size, "free": free})
     return Section("folders", tuple(findings), facts)
@@ -424,29 +418,16 @@ def _size(folder: Path) -> int:
     total = 0
     for top, _, files in os.walk(folder):
         for name in files:
-            try:
+            with contextlib.suppress(OSError):
                 total += Path(top, name).lstat().st_size
-            except OSError:
-                continue
     return total
 
 
 def _free(folder: Path) -> int | None:
     for place in (folder, *folder.parents):
-        try:
+        with contextlib.suppress(OSError):
             return shutil.disk_usage(place).free
-        except OSError:
-            continue
     return None
-
-
-def _byte_words(number: int) -> str:
-    amount = float(number)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
 
 
 def stored_state(personas: Path | None = None) -> Section:

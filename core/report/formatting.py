@@ -102,6 +102,16 @@ def short(number: float) -> str:
     return f"{number:.0f}"
 
 
+def byte_size(number: int) -> str:
+    """A number of bytes in the best unit: 950 B, 1.2 kB, 12 MB."""
+    amount = float(number)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000.0:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000.0
+    return f"{amount:.1f} GB"
+
+
 def token_amount(tokens: int) -> str:
     """A number of tokens as 148k."""
     return str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"

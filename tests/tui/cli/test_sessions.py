@@ -11,11 +11,11 @@ import pytest
 
 from core.logs import discovery
 from core.logs.discovery import Found
-from core.report.formatting import plain
+from core.report.formatting import byte_size, plain
 from core.report.log_tree import SessionRow
 from tests.core.logs import log_lines as logs
 from tui.cli import main
-from tui.cli.commands.sessions import _age, _path_tail, _size
+from tui.cli.commands.sessions import _age, _path_tail
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_ages(seconds: float, text: str) -> None:
     ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (20_000, "20 kB"), (3_200_000_000, "3.2 GB")]
 )
 def test_sizes(count: int, text: str) -> None:
-    assert _size(count) == text
+    assert byte_size(count) == text
 
 
 def test_text_is_made_harmless_and_short() -> None:

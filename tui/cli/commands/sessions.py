@@ -108,7 +108,7 @@ def _print_json(listed_rows: Sequence[SessionRow], now: float) -> None:
 
 
 def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) -> None:
-    from core.report.formatting import count, plain
+    from core.report.formatting import byte_size, count, plain
 
     visible = listed_rows if every else listed_rows[:SHOWN]
     wide = not sys.stdout.isatty() or columns() >= WIDE
@@ -122,7 +122,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
             _cut_title(one.title, title) or "-",
             _age(now - one.last),
             f"~{one.events:,}",
-            _size(one.size),
+            byte_size(one.size),
             home_path(plain(one.path)) if wide else plain(one.session)[:8],
         )
         for one in visible
@@ -154,13 +154,3 @@ def _age(seconds: float) -> str:
         if left < upto:
             return f"{int(left / length)} {unit}"
     return f"{int(left / 86_400.0)} d"
-
-
-def _size(count: int) -> str:
-    """Format bytes in the best unit."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000.0:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
-        amount /= 1000.0
-    return f"{amount:.1f} GB"
