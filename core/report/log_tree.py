@@ -84,11 +84,8 @@ class LogTree:
         key = self._listing(paths)
         cached = self._cache.load([key]).get(key)
         if cached is not None:
-            try:
+            with suppress(msgspec.DecodeError):
                 sessions, self.faults = msgspec.msgpack.decode(cached, type=tuple[list[SessionName], list[Diagnostic]])
-            except msgspec.DecodeError:
-                pass
-            else:
                 return sessions
         listed = self._find(paths)
         if not self.enclosed:
@@ -99,10 +96,9 @@ class LogTree:
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
         """Return the sessions, or none if nothing is there."""
-        try:
+        with suppress(UnreadableLog):
             return self.sessions(paths)
-        except UnreadableLog:
-            return []
+        return []
 
     def each(
         self,
@@ -124,10 +120,8 @@ class LogTree:
         decoder = msgspec.msgpack.Decoder(type_)
         results: dict[str, T] = {}
         for key, value in cached.items():
-            try:
+            with suppress(msgspec.DecodeError):
                 results[key] = decoder.decode(value)
-            except msgspec.DecodeError:
-                continue
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
         made_now = zip(missing, make(list(missing.values())), strict=True)
         fresh = {key: value for key, value in made_now if value is not None}
@@ -293,21 +287,10 @@ class _Asked(Mapping[str, str]):
 
 def listed_rows(sessions: list[Found]) -> tuple[SessionRow, ...]:
     """Return sessions as plain rows, most recently active first."""
+    ordered = sorted(sessions, key=lambda one: -one.last)
+    rows = ({name: getattr(one, name) for name in SessionRow.__struct_fields__} for one in ordered)
     return tuple(
-        SessionRow(
-            one.agent,
-            one.session,
-            one.title,
-            one.project,
-            str(one.path),
-            tuple(map(str, one.paths)),
-            one.modified,
-            one.last,
-            one.size,
-            one.events,
-            one.active,
-        )
-        for one in sorted(sessions, key=lambda one: -one.last)
+        SessionRow(**{**row, "path": str(row["path"]), "paths": tuple(map(str, row["paths"]))}) for row in rows
     )
 
 
@@ -317,12 +300,10 @@ def kept_places(environment: Mapping[str, str], home: Path) -> AgentPlaces | Non
     content = ReadingCache(reading_cache_path(), 0).load([key]).get(key)
     if content is None:
         return None
-    try:
+    with suppress(msgspec.DecodeError):
         places = msgspec.msgpack.decode(content, type=AgentPlaces)
-    except msgspec.DecodeError:
-        return None
-    same = all(environment.get(name) == value for name, value in places.asked.items())
-    return places if same else None
+        return places if all(environment.get(name) == value for name, value in places.asked.items()) else None
+    return None
 
 
 def agent_places(environment: Mapping[str, str], home: Path, cache: ReadingCache | None) -> AgentPlaces:
