@@ -37,10 +37,9 @@ def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     if host == "localhost":
         return True
-    try:
+    with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    return False
 
 
 class WebServer:

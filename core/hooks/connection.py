@@ -127,7 +127,6 @@ def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> An
         return None
     if b"application/json" not in top.lower():
         return answer.decode("utf-8", "replace")
-    try:
+    with contextlib.suppress(ValueError):
         return json.loads(answer) if answer else {}
-    except ValueError:
-        return None
+    return None

@@ -432,10 +432,9 @@ class Installer:
 
     def any(self) -> bool:
         """Whether hooks were put anywhere; cheap, so a file that was lost since still counts."""
-        try:
+        with contextlib.suppress(OSError):
             return next(self._folder.glob("*.record"), None) is not None
-        except OSError:
-            return False
+        return False
 
     def _file(
         self,
@@ -469,10 +468,9 @@ class Installer:
         return self._folder / f"{blake3(str(path).encode()).hexdigest(8)}.record"
 
     def _recorded(self, path: Path) -> _Record | None:
-        try:
+        with contextlib.suppress(OSError, msgspec.DecodeError):
             return msgspec.json.decode(self._record(path).read_bytes(), type=_Record)
-        except (OSError, msgspec.DecodeError):
-            return None
+        return None
 
 
 def _if_there(program: Path) -> str:

@@ -243,21 +243,18 @@ def _job(value: dict[str, Any]) -> ClaudeSession | None:
 
 def _pid_namespace() -> str:
     """The name of the namespace in which we see processes; blank if there is none."""
-    try:
+    with suppress(OSError):
         return str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return ""
+    return ""
 
 
 def _alive(pid: int, start: str) -> bool:
     """Whether the process that wrote a file still runs; a killed one leaves its file."""
     if pid <= 0:
         return False
-    try:
+    with suppress(OSError, IndexError):
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
         return not start or not start.isdecimal() or fields[19] == start
-    except (OSError, IndexError):
-        pass
     with suppress(OSError):
         if not Path("/proc/self/stat").exists():
             os.kill(pid, 0)

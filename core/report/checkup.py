@@ -214,10 +214,9 @@ def _colours(number: int, environment: Mapping[str, str]) -> str:
 
 def is_utf8(encoding: str) -> bool:
     """Whether an encoding's name means UTF-8."""
-    try:
+    with contextlib.suppress(LookupError):
         return codecs.lookup(encoding).name == "utf-8"
-    except LookupError:
-        return False
+    return False
 
 
 _LOOKED_AT = 2000  # Maximum number of files per folder whose beginning is read.

@@ -103,10 +103,9 @@ class OtherSessions(NamedSearch):
 
 
 def _sessions() -> list[Found]:
-    try:
+    with suppress(OSError):
         return find(known_agents(), os.environ, Path.home(), now=time.time())
-    except OSError:
-        return []
+    return []
 
 
 def _called(session: Found) -> str:
