@@ -446,14 +446,10 @@ class Member:
         state, pattern = model.mood
         last, sign = model.last_words()
         cost, charges = model.cost()
-        self._row = FleetRow(
-            key=_key(listing),
-            path=listing.path,
-            session=listing.session,
+        self._row = replace(
+            row,
             agent=model.tool or listing.agent,
             project=model.project or listing.project,
-            facts=row.facts,
-            status=row.status,
             model=model.model,
             state=state,
             pattern=pattern,
