@@ -53,9 +53,9 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("query", "in SQL or by a question's name"),
         ("ship", "to a NATS server"),
         ("labels", "as JSON"),
-        ("why", "an event's number, 00:41:12, 41m or an ISO time"),
-        ("recap", "an event's number, 00:41:12, 41m or an ISO time (default: the start)"),
-        ("diff", "an event's number, 00:41:12, 41m or an ISO time (default: the start)"),
+        ("why", "an event's number, start, end, 00:41:12, 41m or an ISO time"),
+        ("recap", "an event's number, start, end, 00:41:12, 41m or an ISO time (default: the start)"),
+        ("diff", "an event's number, start, end, 00:41:12, 41m or an ISO time (default: the start)"),
     ],
 )
 def test_help_keeps_names_as_they_are_written_and_says_what_a_place_is(
