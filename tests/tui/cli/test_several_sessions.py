@@ -35,7 +35,9 @@ def test_the_newest_is_opened_and_the_others_are_told_of(history: Path, live: bo
     driver = open_recording(Target(history, live), InitialStates(Settings()))
     assert driver.source.session is not None
     assert driver.source.session.id == _NEWEST
-    assert "history.md contains 3 sessions, and this is the newest; history.md#SESSION opens another" in driver.problems()
+    assert (
+        "history.md contains 3 sessions, and this is the newest; history.md#SESSION opens another" in driver.problems()
+    )
 
 
 def test_one_that_is_named_is_opened_without_a_word(history: Path) -> None:
