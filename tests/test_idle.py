@@ -145,7 +145,7 @@ def provocations() -> list[Event]:
         *[{"action": "file_read", "targets": ("c.py",), "call": 7, "result": 7, "shape": 7}] * 6,
         *[{"action": "shell_exec", "program": "x", "outcome": "failure", "call": 5, "result": 5}] * 8,
     ]
-    events: list[Event] = [SessionStart(at=1000.0, session="s", tool="t")]
+    events: list[Event] = [SessionStart(at=1000.0, session="s", tool="t", project="/home/me/app")]
     at = 1000.0
     for round_ in range(12):
         at += 20.0
