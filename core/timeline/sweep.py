@@ -179,24 +179,11 @@ def join_sweeps(sweeps: Sequence[Sweep]) -> Sweep:
         names: Counter[str] = Counter()
         for point in column:
             names.update(point.names)
-        points.append(
-            SweepPoint(
-                column[0].value,
-                sum(point.fired for point in column),
-                dict(sorted(names.items())),
-                sum(point.hits for point in column),
-                sum(point.misses for point in column),
-                sum(point.false for point in column),
-            )
-        )
-    return Sweep(
-        first.name,
-        first.present,
-        tuple(points),
-        len(sweeps),
-        sum(sweep.events for sweep in sweeps),
-        sum(sweep.labelled for sweep in sweeps),
-    )
+        fired = sum(point.fired for point in column)
+        agreed = [sum(counts) for counts in zip(*(point.score for point in column), strict=True)]
+        points.append(SweepPoint(column[0].value, fired, dict(sorted(names.items())), *agreed))
+    events, labelled = sum(sweep.events for sweep in sweeps), sum(sweep.labelled for sweep in sweeps)
+    return Sweep(first.name, first.present, tuple(points), len(sweeps), events, labelled)
 
 
 def require_fitting(settings: Settings, name: str, values: Sequence[float]) -> None:

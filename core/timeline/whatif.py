@@ -352,15 +352,5 @@ class WhatIf:
             other = [mark for mark in other if mark.kind != "signal"] + receptor.marks()
         weight = 0.15 if receptor is not None else 0.0
         share = (weight * run + (1.0 - weight) * lived) / total if total else 1.0
-        return WhatIfResult(
-            self.edits,
-            receptor,
-            whole,
-            compare(actual, other, near),
-            done,
-            total,
-            lived >= total,
-            share,
-            self._silenced(),
-            self._texts(),
-        )
+        difference, covered = compare(actual, other, near), (done, total, lived >= total, share)
+        return WhatIfResult(self.edits, receptor, whole, difference, *covered, self._silenced(), self._texts())

@@ -193,18 +193,9 @@ class Tracer:
             attributes["gen_ai.request.model"] = model
         if agent.cost is not None:
             attributes["nooscope.cost_usd"] = agent.cost
-        agent_name = str(attributes["gen_ai.agent.name"])
-        return Span(
-            self.trace,
-            agent.id,
-            agent.parent,
-            f"invoke_agent {agent_name}",
-            agent.start,
-            agent.end,
-            attributes,
-            tuple(agent.events),
-            "failure" if agent.failed else "",
-        )
+        name, error = f"invoke_agent {attributes['gen_ai.agent.name']}", "failure" if agent.failed else ""
+        times, span_events = (agent.start, agent.end), tuple(agent.events)
+        return Span(self.trace, agent.id, agent.parent, name, *times, attributes, span_events, error)
 
     def _common(self, operation: str, agent: str) -> dict[str, Attribute]:
         agent_name = self._tool if agent == MAIN and self._tool else self._privacy.agent(agent)
