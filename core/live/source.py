@@ -175,7 +175,8 @@ class Followed(Follower, Source):
 
     @property
     def unreadable(self) -> str:
-        trouble = self.waits_in_vain()
+        waits = self.session is None and is_file(self.path)
+        trouble = self._finder.lasting_trouble(self.path) if waits else ""
         return f"nothing in its log can be read ({trouble})" if trouble else super().unreadable
 
 

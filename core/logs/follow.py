@@ -427,11 +427,6 @@ class Follower:
                 folders.update((Path(top), None) for top, _, _ in os.walk(self.path.parent / name))
         return list(folders)
 
-    def waits_in_vain(self) -> str:
-        """Why no session will come of the path that is waited for; blank if one may."""
-        waits = self.session is None and is_file(self.path)
-        return self._finder.lasting_trouble(self.path) if waits else ""
-
     def _look(self) -> None:
         """Find a session that was waited for, new companions, and a log that was packed meanwhile."""
         if self.session is None:
