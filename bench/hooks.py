@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.hooks.agents import HOOKS
+from core.hooks.agent_answers import HOOKS
 from core.hooks.connection import HEADER, IntakeFolder, call
 from core.hooks.install import Installer
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from bench.claude import lines
 from bench.hooks import ROOT
-from core.hooks.agents import HOOKS
+from core.hooks.agent_answers import HOOKS
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.install import Installer
 

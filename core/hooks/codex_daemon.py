@@ -16,7 +16,7 @@ from typing import Any
 
 from core.agents.normalizer import Sorted
 from core.agents.values import items, table, text
-from core.hooks.agents import SILENCE, HookCall, HookReply
+from core.hooks.agent_answers import SILENCE, HookCall, HookReply
 from core.hooks.guard import QUESTION_TOOL, Answers
 
 _LARGEST = 16 * 1024 * 1024  # Bytes of one message; a longer one ends the connection.

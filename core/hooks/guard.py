@@ -13,7 +13,7 @@ from core.agents.normalizer import Sorted
 from core.agents.values import table, text
 from core.engine.response.permits import Asked, Decision, Permit, PermitPolicy, Safety, Standing
 from core.errors import PermitRefused, StoreError
-from core.hooks.agents import SILENCE, HookCall, HookReply
+from core.hooks.agent_answers import SILENCE, HookCall, HookReply
 from core.hooks.tiers import Verdict, call_tier, command_of
 from core.live.hook_signs import AskedChoice, PermitQuestion
 from core.logs.redact.values import one_line

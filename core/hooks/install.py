@@ -20,7 +20,16 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import HooksRefused
-from core.hooks.agents import MODES, AgentHooks, HookCall, HookFile, HookMode, HookReply, Installing, hook_program
+from core.hooks.agent_answers import (
+    MODES,
+    AgentHooks,
+    HookCall,
+    HookFile,
+    HookMode,
+    HookReply,
+    Installing,
+    hook_program,
+)
 from core.hooks.connection import TEST_EVENT, IntakeFolder, call
 from core.store.compensation import Chain, recover
 

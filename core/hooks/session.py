@@ -17,7 +17,7 @@ from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.engine.values import fingerprint
 from core.events import MAIN, Action, Advice, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.hooks.agents import AgentHooks, HookCall, HookMode
+from core.hooks.agent_answers import AgentHooks, HookCall, HookMode
 from core.hooks.limits import SessionUse, Spent, figures_json
 from core.live.driver import Driver
 from core.live.hook_signs import HookAsk, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion, StatusFigures

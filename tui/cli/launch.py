@@ -201,7 +201,7 @@ def own_installer() -> Installer:
 
 def hooks_section() -> Section:
     """Report each agent's hooks for the doctor, and whether anything serves them."""
-    from core.hooks.agents import HOOKS
+    from core.hooks.agent_answers import HOOKS
     from core.hooks.connection import call, default_place
     from core.report.checkup import Finding, Section
 

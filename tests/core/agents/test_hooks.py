@@ -15,7 +15,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.registry import make_kit
 from core.events import Advice, Prompt, ToolUse, Where
-from core.hooks.agents import HOOKS, HookReply, Installing, codex_rollout_exit_code
+from core.hooks.agent_answers import HOOKS, HookReply, Installing, codex_rollout_exit_code
 
 DENY = HookReply(verdict="deny", reason="no")
 ASK = HookReply(verdict="ask", reason="may it?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.agents.registry import make_kit
-from core.hooks.agents import HOOKS, HookCall
+from core.hooks.agent_answers import HOOKS, HookCall
 from core.hooks.session import HookedSession
 from core.settings import Settings
 

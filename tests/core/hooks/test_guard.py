@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine.response.permits import Decision, Standing
-from core.hooks.agents import HOOKS, SILENCE, HookReply
+from core.hooks.agent_answers import HOOKS, SILENCE, HookReply
 from core.hooks.guard import APPROVED, Guard, Objection, apply_doubt, apply_objection
 from core.settings import Settings
 from core.settings.layers import with_value

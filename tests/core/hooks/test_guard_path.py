@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from core.hooks import server as handler
-from core.hooks.agents import HOOKS
+from core.hooks.agent_answers import HOOKS
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.install import Installer, hook_stub
 from core.hooks.server import IntakeServer, IntakeThread

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from core.errors import HooksRefused, StoreError
 from core.hooks import install as settings_file
-from core.hooks.agents import HOOKS, MODES, HookMode
+from core.hooks.agent_answers import HOOKS, MODES, HookMode
 from core.hooks.install import Installer, holds_ours, hook_stub, put_hooks, settings_bytes, status_stub, without_ours
 from core.store.compensation import Chain, ChainEntry, Journal
 

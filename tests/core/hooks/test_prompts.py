@@ -13,7 +13,7 @@ import pytest
 from core.engine.response.interventions import Advised, Adviser
 from core.events import Turn
 from core.hooks import server as module
-from core.hooks.agents import HOOKS
+from core.hooks.agent_answers import HOOKS
 from core.hooks.limits import Caps, DayLedger, SessionUse, Spent, burn_rate
 from core.hooks.link import look
 from core.hooks.server import IntakeServer

@@ -13,7 +13,7 @@ from core.engine.society import Society
 from core.errors import NooscopeError, StoreError
 from core.events import Prompt
 from core.extras.telemetry.intake import Inbox, TelemetryEvent
-from core.hooks.agents import HOOKS
+from core.hooks.agent_answers import HOOKS
 from core.hooks.connection import IntakeFolder
 from core.hooks.install import Installer
 from core.settings import Settings

@@ -10,7 +10,7 @@ from tui.cli.launch import own_installer
 from tui.cli.options import seconds_argument
 
 if TYPE_CHECKING:
-    from core.hooks.agents import HookMode
+    from core.hooks.agent_answers import HookMode
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
-    from core.hooks.agents import HOOKS
+    from core.hooks.agent_answers import HOOKS
     from core.hooks.install import DEADLINE
 
     project = args.project.expanduser().resolve() if args.project is not None else None
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _status(project: Path | None, agents: list[str]) -> int:
-    from core.hooks.agents import HOOKS
+    from core.hooks.agent_answers import HOOKS
     from core.hooks.connection import call, default_place
 
     installer, damaged = own_installer(), False
