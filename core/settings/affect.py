@@ -217,9 +217,7 @@ class ContagionSettings(Group):
     suppression: Annotated[float, Spec("Share of contagion left during a spiral.", 0, 1, 0.05)] = 0.2
     paths: Annotated[int, Spec("Files whose last visitor is remembered.", 16, 65536, 16)] = 512
     sessions: Annotated[bool, Spec("Receive affect from other sessions at work in the same folder.")] = True
-    recent: Annotated[
-        float, Spec("Age of a report from which a session no longer counts as a neighbour.", 10, 86400, 60, "s")
-    ] = 1800.0
+    recent: Annotated[float, Spec("Sessions whose report is older are not neighbours.", 10, 86400, 60, "s")] = 1800.0
 
 
 class InheritanceSettings(Group):

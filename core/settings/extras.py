@@ -33,9 +33,7 @@ class CacheSettings(Group):
 class BranchSettings(Group):
     """What-if runs."""
 
-    near: Annotated[float, Spec("A firing this close counts as moved, not lost.", 0, 3600, 5, "s", project=PROJECT)] = (
-        60.0
-    )
+    near: Annotated[float, Spec("A firing this close is moved, not lost.", 0, 3600, 5, "s", project=PROJECT)] = 60.0
     most: Annotated[int, Spec("Maximum number of events of one branch.", 1000, 100_000_000, 1000)] = 1_000_000
 
 

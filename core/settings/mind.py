@@ -131,9 +131,7 @@ class TierSettings(Group):
             project=lower(100_000),
         ),
     ] = 10_000_000
-    no_large_from: Annotated[
-        float, Spec("Share of the daily budget after which large models are not used.", 0.1, 1, 0.05)
-    ] = 0.7
+    no_large_from: Annotated[float, Spec("Share of the daily budget that stops large models.", 0.1, 1, 0.05)] = 0.7
     no_model_from: Annotated[float, Spec("Share of the daily budget after which no model is used.", 0.1, 1, 0.05)] = 0.9
     gate_base: Annotated[float, Spec("The gate's threshold before adjustments.", 0.01, 1, 0.01)] = 0.3
     gate_confidence: Annotated[float, Spec("How much confidence raises the gate.", 0, 2, 0.05)] = 0.5

@@ -200,10 +200,8 @@ class CommanderSettings(Group):
     medium: Annotated[float, Spec("Length of the window that shows trends.", 1200, 14400, 60, "s")] = 1800.0
     most: Annotated[int, Spec("Maximum number of events in a window.", 50, 20000, 50)] = 2000
     stagnation_events: Annotated[int, Spec("With this many events or fewer the pattern is stagnation.", 0, 20, 1)] = 3
-    wandering_share: Annotated[float, Spec("Share of reads and searches that counts as wandering.", 0, 1, 0.05)] = 0.70
-    exploration_share: Annotated[float, Spec("Share of reads and searches that counts as exploration.", 0, 1, 0.05)] = (
-        0.60
-    )
+    wandering_share: Annotated[float, Spec("Share of reads and searches that means wandering.", 0, 1, 0.05)] = 0.70
+    exploration_share: Annotated[float, Spec("Share of reads and searches that means exploration.", 0, 1, 0.05)] = 0.60
     implementation_share: Annotated[
         float, Spec("Share of edits and commands that counts as implementation.", 0, 1, 0.05)
     ] = 0.50
@@ -268,9 +266,7 @@ class AmbientSettings(Group):
     silence: Annotated[float, Spec("A longer pause freezes the baseline and starts anew.", 30, 3600, 10, "s")] = 180.0
     low: Annotated[float, Spec("Lowest threshold.", 0, 0.5, 0.01)] = 0.25
     high: Annotated[float, Spec("Highest threshold.", 0.5, 1, 0.01)] = 0.85
-    ignore_below: Annotated[
-        float, Spec("Lower values do not move the baseline, except that of fatigue.", 0, 0.5, 0.01)
-    ] = 0.05
+    ignore_below: Annotated[float, Spec("Lower values move no baseline but that of fatigue.", 0, 0.5, 0.01)] = 0.05
     offset: OffsetSettings = OffsetSettings()
 
 

@@ -23,9 +23,7 @@ class FailingSettings(Group):
     """Calls that fail with no good edit or check in between."""
 
     enabled: Annotated[bool, Spec("Detect calls that keep failing.", project=ON)] = True
-    times: Annotated[
-        int, Spec("Failures without a successful edit or check that make a loop.", 2, 100, 1, project=lower(3))
-    ] = 12
+    times: Annotated[int, Spec("Failures with no successful edit or check between.", 2, 100, 1, project=lower(3))] = 12
     linger: Annotated[int, Spec("Calls without a failure after which the loop is over.", 1, 100, 1)] = 10
 
 
@@ -203,9 +201,7 @@ class ActionSettings(Group):
     paths: Annotated[int, Spec("Paths a suggestion names of each kind.", 1, 20, 1, project=PROJECT)] = 3
     ahead: Annotated[int, Spec("Episodes that a prediction looks ahead.", 1, 10, 1)] = 2
     pruned: Annotated[float, Spec("Share of all futures below which one is dropped.", 0, 0.9, 0.05)] = 0.15
-    likeness: Annotated[float, Spec("Similarity from which a persona predicts this agent's behaviour.", 0, 1, 0.05)] = (
-        0.8
-    )
+    likeness: Annotated[float, Spec("Similarity from which a persona predicts the agent.", 0, 1, 0.05)] = 0.8
     visits: Annotated[int, Spec("Visits that make a path worth going back to.", 1, 50, 1, project=PROJECT)] = 3
     left_after: Annotated[
         float,
