@@ -80,7 +80,7 @@ def test_why_nothing_changed_is_said() -> None:
     ]
     flows = {"main": track_of([(True, 0.6)])}
     (said,) = why_unchanged(edits, flows, silenced_by_flow(flows, session(1)), "main")
-    assert said.startswith("nothing changed, because flow silenced 1 crossing of frustration")
+    assert said.startswith("nothing changed, because flow muted 1 crossing of frustration")
     (floor,) = why_unchanged(edits, low, (), "main", 0.5)
     assert floor.endswith("and receptor.ambient.low keeps thresholds at or above 0.50")
     assert "ambient.low" not in why_unchanged(edits, low, (), "main", 0.49)[0]
