@@ -356,10 +356,6 @@ class NooscopeApp(SessionApp):
         self.hooks = message.board
         self._ask(message)
 
-    @on(messages.SteerPreviewed)
-    def _steer_previewed(self, message: messages.SteerPreviewed) -> None:
-        message.asker.previewed(message.words, message.effect)
-
     @on(messages.AnswerPermit)
     def _answer_permit(self, message: messages.AnswerPermit) -> None:
         from tui.screens.dialogs import answer_permit
@@ -415,18 +411,14 @@ class NooscopeApp(SessionApp):
             self._settled = True
             gc.freeze()
             self.go(self._at)
-            if self._watching and self.view.total and is_first_session():
-                self._show_captions()
+            main = self.screen_stack[0]
+            if self._watching and self.view.total and isinstance(main, MainScreen) and is_first_session():
+                main.show_captions()
             if self._recap_first and self.view.total:
                 self._recap_first = False
                 self._toggle("recap", None, time.time(), all_settings=self.settings)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self._painted, self.feed)
-
-    def _show_captions(self) -> None:
-        main = self.screen_stack[0]
-        if isinstance(main, MainScreen):
-            main.show_captions()
 
     def _show_recording(self, recording: Timeline | None) -> None:
         if recording is not None and recording is not self.recording:

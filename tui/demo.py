@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -15,8 +16,7 @@ from core.events import MAIN
 from core.live.source import Target
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
-from core.store.bookmarks import Bookmarks
-from core.timeline.initial_state import ConfiguredStart, StartFiles
+from core.timeline.initial_state import StartFiles
 from sample_sessions import Line, Sample
 from tui.app import NooscopeApp
 from tui.feed.messages import SelectAgent
@@ -72,25 +72,8 @@ def _words(line: Line, note: str, name: str = "") -> Content:
 class DemoApp(NooscopeApp):
     """One sample session, played from its beginning."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        settings: Settings,
-        *,
-        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
-        theme_folder: Path | None = None,
-        begin: Callable[[], ConfiguredStart] | None = None,
-        note: str = "",
-        faults: Sequence[str] = (),
-    ) -> None:
-        super().__init__(
-            Target(sample.path, live=False),
-            settings,
-            bookmarks=bookmarks,
-            theme_folder=theme_folder,
-            begin=begin,
-            faults=faults,
-        )
+    def __init__(self, sample: Sample, settings: Settings, *, note: str = "", **options: Any) -> None:
+        super().__init__(Target(sample.path, live=False), settings, **options)
         self._sample = sample
         self._note = note
         self.sub_title = sample.title

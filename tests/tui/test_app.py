@@ -22,7 +22,7 @@ from tui.feed.view import View
 from tui.keys import APP_KEYS
 from tui.screens.dialogs import AskScreen
 from tui.screens.fleet import FleetScreen
-from tui.screens.main import CAPTIONS, Captions
+from tui.screens.main import CAPTIONS, Captions, MainScreen
 from tui.screens.palette import app_commands, command_title
 from tui.screens.recap import RecapScreen
 from tui.widgets.common.key_line import ConfirmScreen
@@ -54,7 +54,9 @@ async def test_the_first_session_has_three_captions_until_a_key_is_pressed(
             await shown(app, pilot, lambda view: view.index == 299)
             assert not app.screen.query(Captions)
             if first:
-                app._show_captions()
+                main = app.screen
+                assert isinstance(main, MainScreen)
+                main.show_captions()
                 await rest(pilot)
                 await pilot.press("escape")
                 await rest(pilot)

@@ -306,8 +306,7 @@ class Feed:
                 elif isinstance(request, messages.PreviewSteer):
                     from core.report.conversation import steer_preview
 
-                    effect = steer_preview(self._film.timeline, request.words)
-                    self._post(messages.SteerPreviewed(request.words, request.asker, effect))
+                    request.show(request.words, steer_preview(self._film.timeline, request.words))
                 elif isinstance(request, messages.ReadWords):
                     self._words.wanted = request
                     self._pace.ask()
@@ -338,8 +337,10 @@ class Feed:
                 self._other = None if request.settings is None else self._run_under(request.settings)
             case messages.Apply():
                 self._apply(request)
-            case messages.SetBookmark() | messages.RemoveBookmark():
-                self._shelf.answer(self._film.timeline, request)
+            case messages.SetBookmark():
+                self._shelf.put(self._film.timeline, request.place, request.note)
+            case messages.RemoveBookmark():
+                self._shelf.remove(self._film.timeline, request.place)
 
     def _run_under(self, settings: Settings) -> Film:
         """Run the events recorded so far under other settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, dataclass_transform
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from textual.message import Message
 
@@ -173,9 +173,6 @@ class RemoveBookmark(Request):
 
     place: int
 
-    name: str = ""  # Blank: after the place.
-    note: str = ""  # Blank: what the agent is at there.
-
 
 class ReturnTo(Move):
     """Go back to a bookmark, once the state there was checked."""
@@ -207,25 +204,11 @@ class AnswerPermit(FeedMessage):
     question: PermitQuestion | None
 
 
-class ShowsPreview(Protocol):
-    """Something that shows what a sentence would do."""
-
-    def previewed(self, words: str, effect: tuple[str, ...]) -> None: ...
-
-
 class PreviewSteer(Request):
     """Try a sentence on the session's end, and show what it would do."""
 
     words: str
-    asker: ShowsPreview
-
-
-class SteerPreviewed(FeedMessage):
-    """From the feed: what a sentence would do."""
-
-    words: str
-    asker: ShowsPreview
-    effect: tuple[str, ...]
+    show: Callable[[str, tuple[str, ...]], object]  # Called from the feed's thread.
 
 
 class DayReckoned(FeedMessage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.folders import own_folder, private_file
@@ -39,29 +40,19 @@ def is_first_session() -> bool:
     return True
 
 
+@dataclass
 class Opening:
     """Policy and rules, what other sessions left, hooks and extensions, each looked up when one opens."""
 
-    def __init__(
-        self,
-        complain: Callable[[str], object],
-        *,
-        cache: Cache | None = None,
-        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
-        begin: Callable[[], ConfiguredStart] | None = None,
-        carry_over: CarryOverStore | None = None,
-        edits: Mapping[str, Any] | None = None,
-        link: IntakeLink | None = None,
-    ) -> None:
-        self._complain = complain
-        self._cache = cache
-        self._bookmarks = bookmarks
-        self._begin = begin
-        self._carry_over = carry_over
-        self._edits = dict(edits or {})
-        self._link = link
-        self._complaints: set[str] = set()  # What is wrong with extensions, each told once.
-        self._faults: tuple[str, ...] = ()  # What was last wrong with policies and rules.
+    complain: Callable[[str], object]
+    cache: Cache | None
+    bookmarks: Callable[[str], Bookmarks]
+    begin: Callable[[], ConfiguredStart] | None
+    carry_over: CarryOverStore | None
+    edits: Mapping[str, Any] | None
+    link: IntakeLink | None
+    _complaints: set[str] = field(default_factory=set)  # What is wrong with extensions, each told once.
+    _faults: tuple[str, ...] = ()  # What was last wrong with policies and rules.
 
     def feed(
         self,
@@ -74,9 +65,8 @@ class Opening:
     ) -> Feed:
         """The feed of one session; one with a notifier also takes from other sessions and leaves to them."""
         initial = self._initial()
-        watched = notifier is not None
         carry_over = None
-        if watched:
+        if notifier is not None:
             from core.live.carry_over import CarryOver
 
             carry_over = CarryOver(settings, initial=initial, use=settings.response.prior.enabled)
@@ -84,13 +74,13 @@ class Opening:
             target,
             settings,
             post,
-            cache=self._cache,
-            bookmarks=self._bookmarks,
+            cache=self.cache,
+            bookmarks=self.bookmarks,
             carry_over=carry_over,
             notifier=notifier,
             initial_states=self._states(settings, initial),
-            hooks=None if self._link is None else self._link.signs,
-            extensions=self._listeners() if watched else (),
+            hooks=None if self.link is None else self.link.signs,
+            extensions=() if notifier is None else self._listeners(),
             play=play,
         )
 
@@ -99,7 +89,7 @@ class Opening:
         return self._states(settings, self._initial())
 
     def _states(self, settings: Settings, initial: InitialState) -> InitialStates:
-        return InitialStates(settings, initial, edits=self._edits, store=self._carry_over)
+        return InitialStates(settings, initial, edits=self.edits or {}, store=self.carry_over)
 
     def _listeners(self) -> list[Extension]:
         """Return the extensions for a live session; problems with others are reported once."""
@@ -109,19 +99,19 @@ class Opening:
         for sentence in complaints:
             if sentence not in self._complaints:
                 self._complaints.add(sentence)
-                self._complain(sentence)
+                self.complain(sentence)
         return listeners
 
     def _initial(self) -> InitialState:
         """Return the policy and rules for a new session; new faults in their files are reported."""
-        if self._begin is None:
+        if self.begin is None:
             return PLAIN
-        initial, faults = self._begin()
+        initial, faults = self.begin()
         fresh = [fault for fault in faults if fault not in self._faults]
         for fault in fresh[:_FAULTS]:
-            self._complain(fault)
+            self.complain(fault)
         if len(fresh) > _FAULTS:
             left = count(len(fresh) - _FAULTS, "more fault")
-            self._complain(f"{left} in rules and policies; `nooscope tune rules` lists them")
+            self.complain(f"{left} in rules and policies; `nooscope tune rules` lists them")
         self._faults = faults
         return initial

@@ -371,13 +371,6 @@ class Shelf:
         if self._kept is not None:
             LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
 
-    def answer(self, timeline: Timeline, request: messages.SetBookmark | messages.RemoveBookmark) -> None:
-        """Set or remove what a person asked for."""
-        if isinstance(request, messages.SetBookmark):
-            self.put(timeline, request.place, request.note)
-        else:
-            self.remove(timeline, request.place)
-
     def put(self, timeline: Timeline, place: int, note: str) -> None:
         """Set a bookmark at a place, and report it."""
         bookmarks = self._kept

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from textual import on
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import App, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
 from textual.notifications import SeverityLevel
+from textual.widget import Widget
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -148,16 +149,13 @@ class AskScreen(Box[str]):
     """Asks for a line of text below some sentences; returns None if it is cancelled."""
 
     def __init__(self, title: str, *sentences: str, hint: str, keys: str, most: int) -> None:
-        super().__init__()
-        self._title, self._sentences, self._hint, self._keys, self._most = title, sentences, hint, keys, most
+        super().__init__(title, *sentences)
+        self._hint, self._keys, self._most = hint, keys, most
 
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = self._title
-            for text in self._sentences:
-                yield Label(Content(plain(text, 300)))
-            yield Input(placeholder=self._hint, max_length=self._most)
-            yield Label(self._keys)
+    def inside(self) -> Iterable[Widget]:
+        yield from super().inside()
+        yield Input(placeholder=self._hint, max_length=self._most)
+        yield Label(self._keys)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
@@ -281,7 +279,7 @@ class SteerScreen(Box[None]):
     """
 
     def __init__(self, view: View, settings: Settings, link: IntakeLink | None) -> None:
-        super().__init__()
+        super().__init__("Message to the agent")
         self._subject = view.subject
         self._obstacle = obstacle(view.hooks, settings, link)
         at_rest = view.status is not None and view.status.at_rest
@@ -292,13 +290,11 @@ class SteerScreen(Box[None]):
         self._shown = ""  # The message that was previewed last.
         self._ready = False  # Its effect is on the screen.
 
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Message to the agent"
-            yield Input(placeholder="a prompt" if self._prompts else "one sentence", max_length=260)
-            yield Label(Content(self._words("")), id="steer-sentence")
-            yield Label(Content(self._obstacle or _MORE), id="steer-effect")
-            yield Label(_PREVIEW, id="steer-keys")
+    def inside(self) -> Iterable[Widget]:
+        yield Input(placeholder="a prompt" if self._prompts else "one sentence", max_length=260)
+        yield Label(Content(self._words("")), id="steer-sentence")
+        yield Label(Content(self._obstacle or _MORE), id="steer-effect")
+        yield Label(_PREVIEW, id="steer-keys")
 
     def _prompt(self, words: str) -> list[str]:
         return prompt_command(self._subject.tool, self._subject.session, words)
@@ -323,9 +319,9 @@ class SteerScreen(Box[None]):
             self._send(message.value)
             return
         self._shown = words
-        self.app.post_message(PreviewSteer(words, self))
+        self.app.post_message(PreviewSteer(words, partial(self.call_later, self._show_preview)))
 
-    def previewed(self, words: str, effect: tuple[str, ...]) -> None:
+    def _show_preview(self, words: str, effect: tuple[str, ...]) -> None:
         """Show the effect that the feed computed."""
         if words != self._shown or not self.is_mounted:
             return
@@ -411,21 +407,22 @@ class SaveScreen(Box[SaveAnswer]):
     AUTO_FOCUS = "OptionList"
 
     def __init__(self, files: ProfileFiles, draft: Draft, profiles: list[SettingsProfile]) -> None:
-        super().__init__()
+        super().__init__(count(len(draft.changes), "changed setting"))
         self._files, self._draft, self._profiles = files, draft, profiles
         self._scope: Scope = "user"  # Where what is being saved goes.
 
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = count(len(self._draft.changes), "changed setting")
-            box.border_subtitle = "enter choose · esc cancel"
-            yield OptionList(*self._options())
-            name = Input(placeholder="name of the profile", id="name")
-            sentence = Input(placeholder="what it is for, in one sentence", id="sentence")
-            name.display = sentence.display = False
-            yield name
-            yield sentence
-            yield Static("", id="problem", markup=False)
+    def on_mount(self) -> None:
+        self.query_one(Vertical).border_subtitle = "enter choose · esc cancel"
+
+    def inside(self) -> Iterable[Widget]:
+        yield OptionList(*self._options())
+        for line in (
+            Input(placeholder="name of the profile", id="name"),
+            Input(placeholder="what it is for, in one sentence", id="sentence"),
+        ):
+            line.display = False
+            yield line
+        yield Static("", id="problem", markup=False)
 
     def _options(self) -> Iterator[Option]:
         folder, file = self._files.folder, self._files.file

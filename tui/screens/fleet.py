@@ -23,7 +23,7 @@ from core.timeline.own_labels import events_at
 from tui.feed.messages import AnswerPermit, CompareSessions, Failed, OpenSession, SessionsSeen
 from tui.keys import PERMIT_KEYS, bind
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.screens.dialogs import judge_session, resume
+from tui.screens.dialogs import judge_session, oldest_question, resume
 from tui.widgets.common.key_line import EntryLine, KeyLine, LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail, today_spent
 from tui.widgets.fleet.fleet_table import FleetTable
@@ -193,13 +193,9 @@ class FleetScreen(LeftOnce[None]):
         else:
             self.notify("press b on a second session to compare them" if marked else "unmarked")
 
-    def on_fleet_table_sorted_by(self, message: FleetTable.SortedBy) -> None:
+    def on_fleet_table_reordered(self, message: FleetTable.Reordered) -> None:
         message.stop()
-        self.order = self.order._replace(sorting=message.sorting)
-
-    def on_fleet_table_unfold(self, message: FleetTable.Unfold) -> None:
-        message.stop()
-        self.list_all()
+        self.order = message.order
 
     def action_fold(self) -> None:
         self.order = self.order._replace(folded=not self.order.folded)
@@ -252,9 +248,7 @@ class FleetScreen(LeftOnce[None]):
             self.post_message(Failed("words are hidden: h shows what it asks, then answer"))
             return
         row = self.query_one(FleetTable).chosen
-        waits = row.signs.questions if row is not None and row.signs is not None else ()
-        first = min(waits, key=lambda one: (one.late, one.number), default=None)
-        self.post_message(AnswerPermit(choice, first))
+        self.post_message(AnswerPermit(choice, oldest_question(None if row is None else row.signs)))
 
     def action_filter(self) -> None:
         if self._seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -307,12 +307,6 @@ class Box(Dialog[ScreenResultType]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [bind("back", "dismiss(None)", "cancel", "Cancel", show=True)]
 
-
-class ConfirmScreen(Box[bool]):
-    """Asks whether to do something; Enter does it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [bind("open", "dismiss(True)", "yes", "Do it", show=True)]
-
     def __init__(self, title: str, *lines: str) -> None:
         super().__init__()
         self._title, self._lines = title, lines
@@ -320,5 +314,15 @@ class ConfirmScreen(Box[bool]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            for line in filter(None, self._lines):
-                yield Label(Content(plain(line, 300)))
+            yield from self.inside()
+
+    def inside(self) -> Iterable[Widget]:
+        """Compose what stands in the frame."""
+        for line in filter(None, self._lines):
+            yield Label(Content(plain(line, 300)))
+
+
+class ConfirmScreen(Box[bool]):
+    """Asks whether to do something; Enter does it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [bind("open", "dismiss(True)", "yes", "Do it", show=True)]

@@ -354,14 +354,10 @@ class FleetTable(Scroller):
         row: FleetRow
 
     @dataclass
-    class SortedBy(Message):
-        """The title of a column was clicked."""
+    class Reordered(Message):
+        """The title of a column was clicked, or the line of the sessions at rest."""
 
-        sorting: Sorting
-
-    @dataclass
-    class Unfold(Message):
-        """The line of the sessions at rest was clicked."""
+        order: Order
 
     def __init__(self, span: float, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -460,11 +456,11 @@ class FleetTable(Scroller):
         if at.y < self.HEAD:
             sorting = sorting_at(self._room(self.scrollable_content_region.width), at.x)
             if sorting is not None:
-                self.post_message(self.SortedBy(sorting))
+                self.post_message(self.Reordered(self.order._replace(sorting=sorting)))
             return
         place = self.scroll_offset.y + at.y - self.HEAD
         if place < len(self._items) and isinstance(self._items[place], Fold):
-            self.post_message(self.Unfold())
+            self.post_message(self.Reordered(self.order._replace(folded=False)))
         elif place in self._places:
             self.go(self._places.index(place))
             if event.chain == 2:

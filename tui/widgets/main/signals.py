@@ -189,13 +189,12 @@ class SalienceQueue(Panel):
 
     TITLE: ClassVar[str] = "Salience"
     CLICKS_ZOOM = True
-    EMPTY_QUEUE: ClassVar[str] = "nothing needs attention"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         mind = view.frame.mind
         items = mind.salience
         if not items:
-            return [[(fit(self.EMPTY_QUEUE, width), "quiet")]]
+            return [[(fit("nothing needs attention", width), "quiet")]]
         settings, top = self._settings(view), _scale(items)
         lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
         lines: list[Line] = []

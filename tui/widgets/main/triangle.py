@@ -79,15 +79,9 @@ class Neurons(NamedTuple):
         return axis if amount else None
 
     @property
-    def glow_a(self) -> bool:
-        """A fired a moment ago."""
-        return self.fired is not None and self.fired.axis == "flow" and self.fired.glows
-
-    @property
-    def glow_b(self) -> Axis | None:
-        """The axis B fired a moment ago."""
-        fired = self.fired
-        return fired.axis if fired is not None and fired.axis != "flow" and fired.glows else None
+    def glowing(self) -> Axis | None:
+        """The axis that was fired a moment ago: flow by A, any other by B."""
+        return self.fired.axis if self.fired is not None and self.fired.glows else None
 
 
 def neurons(view: View, recording: Timeline | None) -> Neurons:
@@ -207,11 +201,11 @@ class NeuronTriangle(Panel):
 
 
 def _title(now: Neurons, node: str) -> tuple[str, str]:
+    glow = now.glowing
     if node == "A":
-        return " A flow gate ", "flow-tag" if now.glow_a else "flow" if now.gate.firing else "strong"
+        return " A flow gate ", "flow-tag" if glow == "flow" else "flow" if now.gate.firing else "strong"
     if node == "B":
-        glow = now.glow_b
-        return " B emotion ", f"{glow}-tag" if glow else now.lit or "strong"
+        return " B emotion ", f"{glow}-tag" if glow and glow != "flow" else now.lit or "strong"
     return " C meta ", "strong"
 
 
