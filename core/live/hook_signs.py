@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
-from core.live.status import AgentTrouble, Process
+from core.live.status import STATUS_WORDS, AgentTrouble, Process
 from core.logs.lines import seconds
 from core.logs.redact.values import one_line
 from core.report.plan_limits import PlanLimit
@@ -166,13 +166,6 @@ def answer_keys(signs: HookSigns | None) -> str:
 
 _LARGEST = 65_536
 _MOST = 500  # Files looked at; a folder with more is not Claude Code's.
-_WAITS = {
-    "permission prompt": "asks for permission in its terminal",
-    "input needed": "asks you a question in its terminal",
-    "dialog open": "a dialog is open in its terminal",
-    "sandbox request": "asks to leave the sandbox, in its terminal",
-    "goal proposal": "proposes a goal in its terminal",
-}
 
 
 class ClaudeSession(NamedTuple):
@@ -273,7 +266,7 @@ def _merge_signs(signs: HookSigns | None, state: ClaudeSession) -> HookSigns | N
         signs = signs or HookSigns(heard=state.since)
         if signs.asks or signs.questions:
             return signs
-        why = _WAITS.get(state.waiting_for) or one_line(state.waiting_for, 80) or "waits in its terminal"
+        why = STATUS_WORDS["waits"].get(state.waiting_for) or one_line(state.waiting_for, 80) or "waits in its terminal"
         return replace(signs, asks=(HookAsk(state.since, why, "main"),))
     if state.status == "gone":
         return replace(signs or HookSigns(), asks=(), questions=(), process="gone")

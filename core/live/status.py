@@ -5,6 +5,8 @@ What is not known is said as such; silence is never taken for well-being.
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -33,6 +35,8 @@ GLYPHS: dict[Word, str] = {
     "working": "●",
     "ended": "□",
 }
+# What is said of endings and waits.
+STATUS_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 WORDS: tuple[Word, ...] = tuple(GLYPHS)  # The most pressing first.
 _RANK = {word: rank for rank, word in enumerate(WORDS)}
 # Actions that take no time of their own.
@@ -245,7 +249,7 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     if facts.close == "ended" and facts.end.startswith(CONTINUES):
         return Status("ended", 0, facts.closed, f"the run {facts.end}")
     if facts.close == "ended":
-        how = _HOW_IT_ENDED.get(ending) or _BEFORE_THE_END.get(facts.before_end) or ""
+        how = STATUS_WORDS["how_it_ended"].get(ending) or STATUS_WORDS["before_the_end"].get(facts.before_end, "")
         trouble = _was(facts) if facts.before_end in ("asked", "tool", "retry") else ""
         why = f"the session is over{how or trouble}"
         word: Word = "gave up" if ending == "gave up" else "ended"
@@ -266,33 +270,7 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
 def _waiting_on(facts: StatusFacts) -> str:
     """Return what a turn waits for, if it ended with a wait."""
     text = facts.ending.sentence.lower()
-    return next((thing for word, thing in _WAITED_ON if word in text), "something it started")
-
-
-# Words of a wait and what they are about, the more exact first.
-_WAITED_ON = (
-    ("sub-agent", "a sub-agent"),
-    ("subagent", "a sub-agent"),
-    ("agent", "a sub-agent"),
-    ("worker", "a sub-agent"),
-    ("build", "a build"),
-    ("compil", "a build"),
-    ("test", "tests"),
-    ("pipeline", "CI"),
-    ("ci ", "CI"),
-    ("deploy", "a deployment"),
-    ("timer", "a timer"),
-    ("monitor", "a timer"),
-    ("download", "a download"),
-    ("install", "an installation"),
-)
-_HOW_IT_ENDED = {
-    "question": "; its last question was",
-    "gave up": "; it could not do it",
-    "partial": "; finished in part",
-    "cut off": "; its last answer was cut off",
-}
-_BEFORE_THE_END: dict[Close, str] = {"failed": "; an error stopped it", "stopped": "; you stopped it"}
+    return next((thing for word, thing in STATUS_WORDS["waited_on"].items() if word in text), "something it started")
 
 
 def _finished(facts: StatusFacts, quiet: float, limits: Limits, *, sure: bool) -> Status:
@@ -337,7 +315,7 @@ def _process_lost(facts: StatusFacts, quiet: float, limits: Limits) -> Status:
 
 def _stopped_at(facts: StatusFacts, call: Open | None) -> str:
     """Where a log stops mid-task, and the trouble before that."""
-    where = f"with {call.tool} open" if call else _STOPPED_AT.get(facts.close, "mid-task")
+    where = f"with {call.tool} open" if call else STATUS_WORDS["stopped_at"].get(facts.close, "mid-task")
     return f"the log stops {where}{_was(facts)}"
 
 
@@ -376,21 +354,12 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     )
 
 
-_STOPPED_AT: dict[Close, str] = {
-    "": "before the first prompt",
-    "asked": "after your prompt, without an answer",
-    "retry": "after an error of the service",
-}
-
-
 def _on_what(call: Open) -> str:
     """Return what an open call makes the agent wait for."""
     if call.action == "delegation":
         return f"a sub-agent ({call.tool})"
     if call.action == "shell_exec":
-        return {"test": "tests", "build": "a build", "wait": "a timer"}.get(
-            call.purpose, "a command"
-        ) + f" ({call.tool})"
+        return f"{STATUS_WORDS['commands'].get(call.purpose, 'a command')} ({call.tool})"
     return call.tool
 
 

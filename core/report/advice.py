@@ -132,17 +132,10 @@ class SilenceTrial(NamedTuple):
 
 def silence_trial(moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int) -> SilenceTrial:
     """Compare sentences that were given with those withheld at random, by rule and fingerprint."""
-    counts = [0, 0, 0, 0]
-    for moment in moments:
-        if not moment.again and moment.acts < within:
-            continue
-        if moment.said:
-            counts[0] += moment.again
-            counts[1] += 1
-        elif (moment.rule, sentence_print(moment.sentence)) in withheld:
-            counts[2] += moment.again
-            counts[3] += 1
-    return SilenceTrial(*counts)
+    judged = [moment for moment in moments if moment.again or moment.acts >= within]
+    given = [one.again for one in judged if one.said]
+    silent = [one.again for one in judged if not one.said and (one.rule, sentence_print(one.sentence)) in withheld]
+    return SilenceTrial(sum(given), len(given), sum(silent), len(silent))
 
 
 def _wilson(hits: int, total: int) -> tuple[float, float]:

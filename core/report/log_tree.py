@@ -82,16 +82,13 @@ class LogTree:
         if self._cache is None or names_single_logs(paths):
             return self._find(paths)
         key = self._listing(paths)
-        cached = self._cache.load([key]).get(key)
+        cached = self._load([key], tuple[list[SessionName], list[Diagnostic]]).get(key)
         if cached is not None:
-            with suppress(msgspec.DecodeError):
-                sessions, self.faults = msgspec.msgpack.decode(cached, type=tuple[list[SessionName], list[Diagnostic]])
-                return sessions
+            self.faults = cached[1]
+            return cached[0]
         listed = self._find(paths)
-        if not self.enclosed:
-            return listed
-        with suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
-            self._cache.save({key: msgspec.msgpack.encode((listed, self.faults))})
+        if self.enclosed:
+            self._save({key: (listed, self.faults)})
         return listed
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
@@ -116,36 +113,38 @@ class LogTree:
         """
         details = about or [""] * len(sessions)
         keys = [self.key(f"{kind} {more}".rstrip(), session) for session, more in zip(sessions, details, strict=True)]
-        cached = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
-        decoder = msgspec.msgpack.Decoder(type_)
-        results: dict[str, T] = {}
-        for key, value in cached.items():
-            with suppress(msgspec.DecodeError):
-                results[key] = decoder.decode(value)
+        results = self._load(dict.fromkeys(keys), type_)
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
         made_now = zip(missing, make(list(missing.values())), strict=True)
         fresh = {key: value for key, value in made_now if value is not None}
-        if self._cache is not None:
-            with suppress(UnicodeEncodeError):  # names that are not UTF-8 are read again the next time
-                self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
+        self._save(fresh)
         results.update(fresh)
         return [results[key] for key in keys if key in results]
 
     def cached(self, kind: str, session: SessionName, type_: type[T]) -> T | None:
         """Return the cached result for one session if its logs are unchanged."""
-        if self._cache is None:
-            return None
         key = self.key(kind, session)
-        value = self._cache.load([key]).get(key)
-        with suppress(msgspec.DecodeError):
-            return None if value is None else msgspec.msgpack.decode(value, type=type_)
-        return None
+        return self._load([key], type_).get(key)
 
     def keep(self, kind: str, session: SessionName, value: object) -> None:
         """Cache the result for one session."""
+        self._save({self.key(kind, session): value})
+
+    def _load(self, keys: Iterable[str], type_: type[T]) -> dict[str, T]:
+        """Return what is cached and can be read."""
+        cached = self._cache.load(keys) if self._cache is not None else {}
+        decoder = msgspec.msgpack.Decoder(type_)
+        results: dict[str, T] = {}
+        for key, value in cached.items():
+            with suppress(msgspec.DecodeError):
+                results[key] = decoder.decode(value)
+        return results
+
+    def _save(self, values: Mapping[str, object]) -> None:
+        """Cache some results; names that are not UTF-8 are read again the next time."""
         if self._cache is not None:
             with suppress(UnicodeEncodeError):
-                self._cache.save({self.key(kind, session): msgspec.msgpack.encode(value)})
+                self._cache.save({key: msgspec.msgpack.encode(value) for key, value in values.items()})
 
     def key(self, kind: str, session: SessionName) -> str:
         """Return the cache key for a session's logs and one kind of result."""

@@ -18,6 +18,7 @@ from core.report.analysis import AgentSummary, Summary
 from core.report.compaction import lines
 from core.report.event_words import firing_words, task_words
 from core.report.formatting import bar, clock, count, fraction, moment, money, plain, share, short, span
+from core.report.story import STORY_WORDS
 
 _LABEL = 10
 _FIRST = 4
@@ -78,18 +79,8 @@ def _when(summary: Summary) -> Iterator[str]:
         yield f"{moment(summary.started)} UTC, {span(lasted)}, {awake} of it active"
 
 
-_OUTCOMES = {
-    "success": "succeeded",
-    "failure": "failed",
-    "empty": "returned nothing",
-    "rejected": "refused",
-    "pending": "without a result",
-    "collateral": "cancelled with another",
-}
-
-
 def _tool_uses(summary: Summary) -> Iterator[str]:
-    outcomes = ", ".join(f"{number} {_OUTCOMES.get(name, name)}" for name, number in summary.outcomes.items())
+    outcomes = ", ".join(f"{number} {STORY_WORDS['outcomes'][name]}" for name, number in summary.outcomes.items())
     yield f"{summary.tool_uses:,}" + (f": {outcomes}" if outcomes else "")
     yield ", ".join(f"{task_words(name)} {number}" for name, number in summary.actions.items())
     counts = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]

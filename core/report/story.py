@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from math import inf
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from msgspec import Struct, structs
 
 from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
-from core.events import MAIN, Action, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Action, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.report.formatting import count, plain, short_clock, times, token_estimate
-from core.report.turn_endings import Ending, judge_answers, turn_of
+from core.report.turn_endings import judge_answers, turn_of
 from core.settings.response import NoticeSettings
 
 # Actions that came to nothing where nothing comes back; others often go well without a word.
@@ -213,6 +215,9 @@ def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
     return left._replace(open=tuple(waiting))
 
 
+# What is said of results and endings.
+STORY_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+RECAP_ENDINGS = STORY_WORDS["recap"]
 _WIDE = 160  # Maximum length of a line.
 _ASKED = 6
 _FILES = 5
@@ -290,34 +295,12 @@ def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator
         yield f"{_when(prompt, start)} {words or 'a prompt of ' + count(prompt.characters, 'character')}"
 
 
-# Result of a test, build or commit; a missing result never counts as a pass.
-_CHECKED: dict[Outcome, str] = {
-    "success": "passed",
-    "empty": "passed",
-    "failure": "failed",
-    "pending": "ran without a result",
-    "rejected": "was refused",
-    "collateral": "did not run",
-}
-# Wording for purpose and result.
-_CHECKS = {
-    ("test", "passed"): "tests passed",
-    ("test", "failed"): "tests failed",
-    ("test", "ran without a result"): "tests ran without a result",
-    ("commit", "passed"): "committed",
-    ("commit", "failed"): "a commit failed",
-    ("commit", "was refused"): "a commit was refused",
-    ("build", "passed"): "built",
-    ("build", "failed"): "a build failed",
-}
-
-
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit", re.I)
 
 
 def _check_result(use: ToolUse, read: Read) -> str:
     """How a test, build or commit ended; Git's own words count more than an exit code."""
-    result = _CHECKED[use.outcome]
+    result = STORY_WORDS["results"][use.outcome]
     if use.purpose == "commit" and result == "passed" and _NOTHING_TO_COMMIT.search(read(use).output):
         return "failed"
     return result
@@ -345,16 +328,11 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
         files = [f"{plain(path, 60)}{f' ({n} times)' if n > 1 else ''}" for path, n in edited.most_common(_FILES)]
         more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""
         yield f"edited {', '.join(files)}{more}"
-    checks = Counter(
-        (use.purpose, _check_result(use, read)) for use in uses if use.purpose in ("test", "build", "commit")
-    )
+    checked = [(use.purpose, _check_result(use, read)) for use in uses if use.purpose in ("test", "build", "commit")]
+    checked.sort(key=lambda check: (check[0], check[1] == "failed"))
+    checks = Counter(map(" ".join, checked))
     if checks:
-        yield ", ".join(
-            f"{_CHECKS.get((purpose, ended), f'{purpose} {ended}')} {times(number)}"
-            for (purpose, ended), number in sorted(
-                checks.items(), key=lambda item: (item[0][0], item[0][1] == "failed")
-            )
-        )
+        yield ", ".join(f"{STORY_WORDS['checks'].get(what, what)} {times(n)}" for what, n in checks.items())
     if compactions := sum(isinstance(event, Compaction) for event in events):
         yield f"the context was compacted {times(compactions)}"
 
@@ -416,41 +394,15 @@ def _ending_lines(events: Sequence[Event], start: float, read: Read, notices: No
 
 
 OVER = ("done", "said", "ended")  # Closes after which a turn is over.
-RECAP_ENDINGS: dict[Ending, str] = {
-    "question": "with a question to you",
-    "offer": "with an offer to go on",
-    "gave up": "without success: it could not do it",
-    "partial": "with part of the work done",
-    "waiting": "waiting for something it started",
-    "cut off": "with an answer that was cut off",
-}
-_ENDINGS: dict[Close, str] = {
-    "ended": "the session is over",
-    "asked": "with your prompt, not answered yet",
-    "stopped": "with you stopping it",
-    "failed": "with an error or a refusal that ended its turn",
-    "done": "with an answer",
-    "said": "with an answer (this log does not mark the end of a turn)",
-    "tool": "in the middle of its work",
-    "retry": "with a service error, which it would retry",
-}
-
-
-_RESULTS: dict[Outcome, str] = {
-    "failure": "which failed",
-    "pending": "without a result yet",
-    "rejected": "which was rejected",
-    "collateral": "which was cancelled with another",
-}
 
 
 def _last_words(left: LastWord, read: Read) -> str:
     """Describe how the main agent's last event ended."""
     last = left.event
     if not isinstance(last, ToolUse) or left.close == "done":
-        return _ENDINGS.get(left.close, "")
+        return STORY_WORDS["endings"].get(left.close, "")
     call = _call_line(last, read(last))
-    return f"with {call}, {_RESULTS.get(last.outcome, 'which succeeded')}, in the middle of its work"
+    return f"with {call}, {STORY_WORDS['last'][last.outcome]}, in the middle of its work"
 
 
 def _when(event: Event, start: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -92,10 +92,8 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
                 call_words = _call_text(worked, read(worked))
             facts.append(Fact(start + trouble.solved + 1, f"{call_words} worked{after}", "solved"))
         elif trouble.in_vain:
-            edits = count(trouble.in_vain, "file")
-            facts.append(
-                Fact(start + trouble.last + 1, f"{call_words} failed again after {edits} had been changed", "unsolved")
-            )
+            again = f"{call_words} failed again after {count(trouble.in_vain, 'file')} had been changed"
+            facts.append(Fact(start + trouble.last + 1, again, "unsolved"))
     return facts
 
 
@@ -166,9 +164,8 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
         facts.append(Fact(stop, rest, "rest"))
     elif left.close == "tool" and left.open:
         call_words = _call_text(left.open[-1], read(left.open[-1]))
-        words = f"its last call has no result: {call_words}; "
-        words += "it is still running, waiting for your permission, or abandoned"
-        facts.append(Fact(stop, words, "open"))
+        doubt = "it is still running, waiting for your permission, or abandoned"
+        facts.append(Fact(stop, f"its last call has no result: {call_words}; {doubt}", "open"))
     facts += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
     done = _done(events[prompt_place:], prompt_place)
     for kind in ("passed", "edited"):
@@ -190,11 +187,8 @@ def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fac
     if behaviour.failure_rate >= 0.2:
         facts.append(Fact(stop, _failing(behaviour), "rate"))
     if frame.mind.sleep.context >= 0.9:
-        full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"
-        facts.append(Fact(stop, full, "context"))
-    state = frame.story.state.replace("_", " ")
-    facts.append(Fact(stop, f"its state is {state}", "state"))
-    return facts
+        facts.append(Fact(stop, f"its context is {100 * frame.mind.sleep.context:.0f}% full", "context"))
+    return [*facts, Fact(stop, f"its state is {frame.story.state.replace('_', ' ')}", "state")]
 
 
 def _failing(window: WindowReading) -> str:
@@ -247,19 +241,17 @@ class Claim(NamedTuple):
 
 def told_recap(facts: Sequence[Fact]) -> list[Claim]:
     """Claims on a stretch of a session: prompts, results, present state."""
-    claims: list[Claim] = []
-    edited = [fact for fact in facts if fact.kind == "edited"][:6]
-    for kinds, most in ((("asked",), 3), (("edited",), 0), (("failed",), 3), (("solved",), 3), (_TURNS, 4)):
-        if kinds == ("edited",) and edited:
-            words = ", ".join(fact.words.replace(" was changed", "") for fact in edited)
-            claims.append(Claim(f"Files were changed: {words}.", tuple(fact.number for fact in edited)))
-        elif most:
-            claims += _claim_each([fact for fact in facts if fact.kind in kinds][-most:])
-    claims += _claim_each([fact for fact in facts if fact.kind in ("said", "ended")][-1:])
+
+    def last(most: int, *kinds: str) -> list[Claim]:
+        return _claim_each([fact for fact in facts if fact.kind in kinds][-most:])
+
+    claims = last(3, "asked")
+    if edited := [fact for fact in facts if fact.kind == "edited"][:6]:
+        words = ", ".join(fact.words.replace(" was changed", "") for fact in edited)
+        claims.append(Claim(f"Files were changed: {words}.", tuple(fact.number for fact in edited)))
+    claims += last(3, "failed") + last(3, "solved")
+    claims += last(4, "unsolved", "halt", "compacted", "passed", "stuck") + last(1, "said", "ended")
     return claims or [Claim("Nothing happened.", ())]
-
-
-_TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
 
 
 def _claim_each(facts: Iterable[Fact]) -> list[Claim]:
@@ -272,30 +264,26 @@ def _claim_each(facts: Iterable[Fact]) -> list[Claim]:
 
 def told_why(facts: Sequence[Fact]) -> list[Claim]:
     """Why a session is stuck, the main reason first, or that nothing suggests it."""
-    by_kind: dict[str, list[Fact]] = {}
+    of: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        by_kind.setdefault(fact.kind, []).append(fact)
-
-    def of(kind: str) -> list[Fact]:
-        return by_kind.get(kind, [])
-
-    failing = sorted(of("failed"), key=lambda fact: -fact.number)
-    standing = (*of("loop"), *of("halt"), *of("open"))
-    claims = _claim_each((*standing, *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context")))
-    if failing and not of("passed"):
+        of[fact.kind].append(fact)
+    failing = sorted(of["failed"], key=lambda fact: -fact.number)
+    standing = (*of["loop"], *of["halt"], *of["open"])
+    claims = _claim_each((*standing, *failing[:3], *of["unsolved"][-1:], *of["rate"], *of["context"]))
+    if failing and not of["passed"]:
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
-    return [*_stuck_claims(by_kind, bool(claims)), *claims] or [Claim("Nothing has happened yet.", ())]
+    return [*_stuck_claims(of, bool(claims)), *claims] or [Claim("Nothing has happened yet.", ())]
 
 
-def _stuck_claims(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
+def _stuck_claims(of: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
     """Whether it is stuck, before the reasons; one at rest is not, whatever went wrong before.
 
     That it waits for the person comes before all else.
     """
-    if needs := by_kind.get("needs"):
-        return _claim_each(needs)
-    latest = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
+    if of["needs"]:
+        return _claim_each(of["needs"])
+    latest = (of["rest"] or of["state"])[-1:]
     if not latest:
         return []
     words, number = latest[0].words, latest[0].number
@@ -303,10 +291,9 @@ def _stuck_claims(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[
         return [Claim(f"Nothing in the log suggests that it is stuck; {words}.", (number,))]
     if latest[0].kind == "rest":
         return _claim_each(latest)
-    if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):
+    if "stuck" in words or of["loop"] or of["halt"] or of["unsolved"]:
         return []
-    doubtful = any(by_kind.get(kind) for kind in ("open", "rate", "context"))
-    may = "may be" if doubtful else "does not look"
+    may = "may be" if of["open"] or of["rate"] or of["context"] else "does not look"
     return [Claim(f"It {may} stuck; {words}.", (number,))]
 
 

@@ -7,7 +7,6 @@ import ipaddress
 import os
 import re
 import socket
-import ssl
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -129,11 +128,8 @@ def ask_model(
     body, headers, path = _request(provider, key, system, prompt, most)
     address = urlsplit(provider.address)
     host, port = address.hostname or "", address.port
-    connection: http.client.HTTPConnection
-    if address.scheme == "https":
-        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=ssl.create_default_context())
-    else:
-        connection = http.client.HTTPConnection(host, port, timeout=timeout)
+    make = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+    connection = make(host, port, timeout=timeout)
     try:
         with closing(connection):
             connection.connect()
@@ -567,21 +563,26 @@ def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider],
     At rest the order is that of the settings. If affect prefers to work alone, models on this machine come
     first; if it suspends delegation, no other model is asked.
     """
-    providers: list[Provider] = []
-    troubles: list[str] = []
-    for words in chain:
-        try:
-            provider = provider_of(words)
-        except SettingsError as error:
-            troubles.append(str(error))
-            continue
-        if preference > 0.0 or provider.local:
-            providers.append(provider)
-        else:
-            troubles.append(f"{provider.name} is not used: affect suspends delegation")
+    providers, troubles = _providers(chain)
+    if preference <= 0.0:
+        hosted = [one.name for one in providers if not one.local]
+        troubles += [f"{name} is not used: affect suspends delegation" for name in hosted]
+        return [one for one in providers if one.local], troubles
     if preference < NEUTRAL.delegation_preference:
         providers.sort(key=lambda provider: not provider.local)
     return providers, troubles
+
+
+def _providers(chain: Sequence[str]) -> tuple[list[Provider], list[str]]:
+    """Return the models that a setting names, and what is wrong with its other words."""
+    providers: list[Provider] = []
+    faults: list[str] = []
+    for words in chain:
+        try:
+            providers.append(provider_of(words))
+        except SettingsError as error:
+            faults.append(str(error))
+    return providers, faults
 
 
 class _Spent(ModelFailed):
@@ -600,14 +601,11 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
         return ["no language model enabled; text comes from templates, and nothing leaves this machine"]
     lines = []
     for tier, chain in (("small", narrator.small), ("large", narrator.large)):
-        for words in chain:
-            try:
-                provider = provider_of(words)
-            except SettingsError as error:
-                lines.append(f"{tier}: {error}")
-                continue
+        providers, faults = _providers(chain)
+        for provider in providers:
             key = "on this machine" if provider.local else f"key in {provider.variable}"
             lines.append(f"{tier}: {provider.name}, {key}{'' if provider.local or api_key(provider) else ': missing'}")
+        lines += [f"{tier}: {fault}" for fault in faults]
     try:
         spend = store.read(now)
     except StoreError as error:

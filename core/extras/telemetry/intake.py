@@ -18,7 +18,7 @@ from core.agents.codex.results import read_output
 from core.agents.normalizer import AgentKit
 from core.agents.open_events import write
 from core.agents.values import code, text, whole_number
-from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart
+from core.events import MAIN, Action, AgentEnd, AgentStart, Compaction, Event, Outcome, Prompt, SessionEnd, SessionStart
 from core.extras.telemetry.decode import LogRecord, SpanRecord
 from core.logs.redact.values import redact_event, redact_name
 from core.store.atomic import append
@@ -208,20 +208,12 @@ def _agent_finish(session: Session, _: AgentKit, values: dict[str, Any], at: flo
     if not name or name not in session.agents or name == MAIN:
         return []
     session.agents.discard(name)
-    failed = "success" in values and not _truth(values["success"])
-    return [
-        AgentEnd(
-            at=at, child=name, outcome="failure" if failed else "success", duration=_duration(values.get("duration_ms"))
-        )
-    ]
+    outcome: Outcome = "success" if _truth(values.get("success", True)) else "failure"
+    return [AgentEnd(at=at, child=name, outcome=outcome, duration=_duration(values.get("duration_ms")))]
 
 
-def _finished(_: Session, __: AgentKit, ___: dict[str, Any], at: float) -> list[Event]:
-    return [SessionEnd(at=at)]
-
-
-def _no_events(_: Session, __: AgentKit, ___: dict[str, Any], ____: float) -> list[Event]:
-    """A record that only says that the session is there."""
+def _no_events(*_: object) -> list[Event]:
+    """What only says that the session is there."""
     return []
 
 
@@ -244,7 +236,7 @@ LOGS: dict[tuple[str, str], ReadLog] = {
     ("gemini_cli", "chat_compression"): _compaction,
     ("gemini_cli", "agent.start"): _agent_start,
     ("gemini_cli", "agent.finish"): _agent_finish,
-    ("gemini_cli", "conversation_finished"): _finished,
+    ("gemini_cli", "conversation_finished"): lambda *fields: [SessionEnd(at=fields[-1])],
 }
 
 
@@ -319,13 +311,8 @@ _OWN_SPANS: dict[str, Action] = {
     "plan": "plan",
     "retrieval": "search",
     "search_memory": "memory_read",
-    **dict.fromkeys(
-        (
-            *("create_memory", "update_memory", "upsert_memory", "delete_memory"),
-            *("create_memory_store", "delete_memory_store"),
-        ),
-        "memory_write",
-    ),
+    **dict.fromkeys(("create_memory", "update_memory", "upsert_memory", "delete_memory"), "memory_write"),
+    **dict.fromkeys(("create_memory_store", "delete_memory_store"), "memory_write"),
 }
 INFERENCE = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
 # The names of spans and attributes are those of open-telemetry/semantic-conventions-genai at revision 002c8a6, which
@@ -336,7 +323,7 @@ SPANS: dict[str, ReadSpan] = {
     "text_completion": _chat,
     "execute_tool": _execute,
     "invoke_agent": _invocation,
-    **dict.fromkeys(("invoke_workflow", "create_agent", "embeddings"), lambda *_: []),
+    **dict.fromkeys(("invoke_workflow", "create_agent", "embeddings"), _no_events),
     **dict.fromkeys(_OWN_SPANS, _memory_use),
 }
 
@@ -394,7 +381,9 @@ class Intake:
             if read is None or not session or record.at <= 0:
                 self.passed_over += 1
                 continue
-            events += self._add(session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
+            state = self._session(session, _TOOLS[prefix], record.at, events)
+            state.by_logs = True
+            events += _received(session, state, read(state, self._kit, record.attributes, record.at))
         return events
 
     def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
@@ -402,9 +391,8 @@ class Intake:
         events: list[TelemetryEvent] = []
         for span in sorted(_with_agents(records), key=lambda one: one.end):
             values = span.attributes
-            operation = text(values.get("gen_ai.operation.name")) or INFERENCE.get(
-                text(values.get("openinference.span.kind")), ""
-            )
+            kind = INFERENCE.get(text(values.get("openinference.span.kind")), "")
+            operation = text(values.get("gen_ai.operation.name")) or kind
             read = SPANS.get(operation)
             session = _session_name(values, span.resource) or span.trace
             state = self._sessions.get(session)
@@ -412,30 +400,24 @@ class Intake:
                 self.passed_over += 1
                 continue
             tool = text(span.resource.get("service.name")) or "genai"
-            events += self._add(session, tool, span.start or span.end, False, read, span, span.end)
+            state = self._session(session, tool, span.start or span.end, events)
+            events += _received(session, state, read(state, self._kit, span, span.end))
         return events
 
-    def _add(
-        self,
-        name: str,
-        tool: str,
-        began: float,
-        by_logs: bool,
-        read: Callable[[Session, AgentKit, Any, float], list[Event]],
-        record: Any,
-        at: float,
-    ) -> list[TelemetryEvent]:
+    def _session(self, name: str, tool: str, began: float, events: list[TelemetryEvent]) -> Session:
+        """Return what is known of a session; a new one starts with an event."""
         session = self._sessions.pop(name, None)
-        events: list[Event] = []
         if session is None:
             session = Session(tool, Calls(self._kit, tool), {MAIN})
-            events.append(SessionStart(at=began, session=name, tool=tool))
+            events += _received(name, session, [SessionStart(at=began, session=name, tool=tool)])
             if len(self._sessions) >= _KEPT:
                 del self._sessions[next(iter(self._sessions))]
         self._sessions[name] = session
-        session.by_logs = session.by_logs or by_logs
-        events += read(session, self._kit, record, at)
-        return [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
+        return session
+
+
+def _received(name: str, session: Session, events: Iterable[Event]) -> list[TelemetryEvent]:
+    return [TelemetryEvent(name, session.tool, redact_event(event)) for event in events]
 
 
 def _session_name(attributes: dict[str, Any], resource: dict[str, Any]) -> str:
@@ -481,7 +463,7 @@ class Inbox:
             raise OSError(errno.ENOSPC, f"{new:,} new sessions in one request (at most {_NEW_SESSIONS})")
         if lines:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        sizes: dict[Path, int] = {}
+        sizes: dict[Path, int] = {}  # Of the files before, to cut them back to after a fault.
         try:
             for session, session_lines in lines.items():
                 path = self.path(session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,11 +95,9 @@ class Tracer:
         agent = self._agent(event.agent, event.at)
         agent.start, agent.end = min(agent.start, event.at), max(agent.end, event.at)
         span_events = [
-            SpanEvent(
-                mark.at, f"nooscope.{mark.kind}", {f"nooscope.{mark.kind}": self._mark_text(mark.kind, mark.name)}
-            )
+            SpanEvent(mark.at, name, {name: self._mark_text(mark.kind, mark.name)})
             for mark in self._marks.between(place, place + 1)
-            if mark.kind in _TOLD
+            if mark.kind in _TOLD and (name := f"nooscope.{mark.kind}")
         ]
         if isinstance(event, ToolUse) and event.outcome != "pending":
             yield self._use(event, step, agent, place, tuple(span_events))
@@ -138,27 +137,24 @@ class Tracer:
     def _use(self, event: ToolUse, step: Step, agent: _Agent, place: int, span_events: tuple[SpanEvent, ...]) -> Span:
         privacy = self._privacy
         tool = event.tool if privacy.words else event.action
-        attributes: dict[str, Attribute] = {
+        call = event.id if privacy.words or not event.id else _stable_id("call", event.id)
+        attributes = {
             **self._common("execute_tool", event.agent),
             "gen_ai.tool.name": tool or event.action,
             "gen_ai.tool.type": "function",
             "nooscope.action": event.action,
             "nooscope.outcome": event.outcome,
             "nooscope.state": step.percept.state,
+            "gen_ai.tool.call.id": call or None,
+            "nooscope.targets": tuple(privacy.path(target) for target in event.targets[:16]) or None,
+            "nooscope.purpose": event.purpose or None,
+            "nooscope.exit_code": event.exit_code,
         }
-        if event.id:
-            attributes["gen_ai.tool.call.id"] = event.id if privacy.words else _stable_id("call", event.id)
-        if event.targets:
-            attributes["nooscope.targets"] = tuple(privacy.path(target) for target in event.targets[:16])
-        if event.purpose:
-            attributes["nooscope.purpose"] = event.purpose
-        if event.exit_code is not None:
-            attributes["nooscope.exit_code"] = event.exit_code
         error = event.outcome if event.outcome in ("failure", "rejected") else ""
         start = event.at - max(0.0, event.duration or 0.0)
         span = _stable_id("use", self._session, event.agent, event.id or str(place))
         name = f"execute_tool {tool or event.action}"
-        return Span(self.trace, span, agent.id, name, start, event.at, attributes, span_events, error)
+        return Span(self.trace, span, agent.id, name, start, event.at, _known(attributes), span_events, error)
 
     def _turn(self, event: Turn, agent: _Agent, place: int) -> Span:
         privacy = self._privacy
@@ -168,47 +164,47 @@ class Tracer:
         if event.cost is not None:
             agent.cost = (agent.cost or 0.0) + event.cost
         agent.model = event.model or agent.model
-        attributes: dict[str, Attribute] = {
+        attributes = {
             **self._common("chat", event.agent),
             "gen_ai.usage.input_tokens": event.input_tokens + event.cache_read + event.cache_write,
             "gen_ai.usage.output_tokens": event.output_tokens,
             "gen_ai.usage.cache_read.input_tokens": event.cache_read,
             "gen_ai.usage.cache_creation.input_tokens": event.cache_write,
             "nooscope.context_tokens": event.context_tokens,
+            "gen_ai.request.model": model or None,
+            "gen_ai.response.model": model or None,
+            "gen_ai.response.finish_reasons": (event.stop,) if event.stop and privacy.words else None,
+            "nooscope.cost_usd": event.cost,
         }
-        if model:
-            attributes |= {"gen_ai.request.model": model, "gen_ai.response.model": model}
-        if event.stop and privacy.words:
-            attributes["gen_ai.response.finish_reasons"] = (event.stop,)
-        if event.cost is not None:
-            attributes["nooscope.cost_usd"] = event.cost
         span = _stable_id("turn", self._session, event.agent, event.id or str(place))
         name = f"chat {model}".rstrip()
-        return Span(self.trace, span, agent.id, name, event.at, event.at, attributes, client=True)
+        return Span(self.trace, span, agent.id, name, event.at, event.at, _known(attributes), client=True)
 
     def _closed(self, name: str, agent: _Agent) -> Span:
-        attributes = self._common("invoke_agent", name)
-        attributes |= {"gen_ai.usage.input_tokens": agent.input, "gen_ai.usage.output_tokens": agent.output}
-        if model := self._privacy.name(agent.model):
-            attributes["gen_ai.request.model"] = model
-        if agent.cost is not None:
-            attributes["nooscope.cost_usd"] = agent.cost
+        attributes = {
+            **self._common("invoke_agent", name),
+            "gen_ai.usage.input_tokens": agent.input,
+            "gen_ai.usage.output_tokens": agent.output,
+            "gen_ai.request.model": self._privacy.name(agent.model) or None,
+            "nooscope.cost_usd": agent.cost,
+        }
         name, error = f"invoke_agent {attributes['gen_ai.agent.name']}", "failure" if agent.failed else ""
         times, span_events = (agent.start, agent.end), tuple(agent.events)
-        return Span(self.trace, agent.id, agent.parent, name, *times, attributes, span_events, error)
+        return Span(self.trace, agent.id, agent.parent, name, *times, _known(attributes), span_events, error)
 
-    def _common(self, operation: str, agent: str) -> dict[str, Attribute]:
-        agent_name = self._tool if agent == MAIN and self._tool else self._privacy.agent(agent)
-        conversation = self._session if self._privacy.words else self.trace
-        attributes: dict[str, Attribute] = {
+    def _common(self, operation: str, agent: str) -> dict[str, Attribute | None]:
+        return {
             "gen_ai.operation.name": operation,
-            "gen_ai.conversation.id": conversation,
-            "gen_ai.agent.name": agent_name,
+            "gen_ai.conversation.id": self._session if self._privacy.words else self.trace,
+            "gen_ai.agent.name": self._tool if agent == MAIN and self._tool else self._privacy.agent(agent),
             "gen_ai.agent.id": self._privacy.agent(agent),
+            "gen_ai.provider.name": _PROVIDERS.get(self._tool),
         }
-        if provider := _PROVIDERS.get(self._tool):
-            attributes["gen_ai.provider.name"] = provider
-        return attributes
+
+
+def _known(attributes: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
+    """Return the attributes that have a value."""
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def resource(tool: str, version: str) -> dict[str, Any]:
@@ -242,10 +238,8 @@ class Collector:
             raise UsageError(f"{url!r} is not an address to send to; write http://127.0.0.1:4318")
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname, port
-        path = parts.path.rstrip("/")
-        self._path = (path if path.endswith("/v1/traces") else f"{path}/v1/traces") + (
-            f"?{parts.query}" if parts.query else ""
-        )
+        path = parts.path.rstrip("/").removesuffix("/v1/traces")
+        self._path = f"{path}/v1/traces{f'?{parts.query}' if parts.query else ''}"
         self._headers = {"Content-Type": "application/json", **(headers or {})}
         self._timeout = timeout
         # The address without anything secret in it.
@@ -322,26 +316,16 @@ class LiveSender:
             self._say(f"{self.lost + left:,} spans could not be sent to {self._collector.name}")
 
     def _run(self) -> None:
-        while True:
-            first = self._waiting.get()
-            if first is None:
-                return
-            batch, ended = self._batch(first)
-            self._send_batch(batch)
-            if ended:
-                return
-
-    def _batch(self, first: Span) -> tuple[list[Span], bool]:
-        batch = [first]
-        while len(batch) < BATCH:
-            try:
-                span = self._waiting.get_nowait()
-            except queue.Empty:
-                break
-            if span is None:
-                return batch, True
-            batch.append(span)
-        return batch, False
+        """Send what waits in batches, until None ends it."""
+        ended = False
+        while not ended:
+            batch = [self._waiting.get()]
+            with contextlib.suppress(queue.Empty):
+                while batch[-1] is not None and len(batch) < BATCH:
+                    batch.append(self._waiting.get_nowait())
+            ended = batch[-1] is None
+            if spans := [span for span in batch if span is not None]:
+                self._send_batch(spans)
 
     def _send_batch(self, batch: list[Span]) -> None:
         body = encoded(batch, self._resource)
@@ -369,18 +353,13 @@ _OK, _ERROR = 1, 2
 def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
     """Encode one request with these spans."""
     scope = {"name": "nooscope", "version": __version__}
-    body = {
-        "resourceSpans": [
-            {
-                "resource": {"attributes": _encoded_attributes(resource)},
-                "scopeSpans": [{"scope": scope, "spans": [_encoded_span(span) for span in spans]}],
-            }
-        ]
-    }
-    return safe_json_bytes(json_bytes(body))
+    scope_spans = [{"scope": scope, "spans": [_encoded_span(span) for span in spans]}]
+    sender = {"attributes": _encoded_attributes(resource)}
+    return safe_json_bytes(json_bytes({"resourceSpans": [{"resource": sender, "scopeSpans": scope_spans}]}))
 
 
 def _encoded_span(span: Span) -> dict[str, Any]:
+    attributes = span.attributes | {"error.type": span.error} if span.error else span.attributes
     encoded_span: dict[str, Any] = {
         "traceId": span.trace,
         "spanId": span.id,
@@ -388,9 +367,7 @@ def _encoded_span(span: Span) -> dict[str, Any]:
         "kind": _CLIENT if span.client else _INTERNAL,
         "startTimeUnixNano": _nanoseconds(span.start),
         "endTimeUnixNano": _nanoseconds(span.end),
-        "attributes": _encoded_attributes(
-            span.attributes | {"error.type": span.error} if span.error else span.attributes
-        ),
+        "attributes": _encoded_attributes(attributes),
         "status": {"code": _ERROR, "message": span.error} if span.error else {"code": _OK},
     }
     if span.parent:
@@ -412,12 +389,9 @@ def _encoded_attributes(attributes: Mapping[str, Attribute]) -> list[dict[str, A
 
 
 def _encoded_value(value: Attribute) -> dict[str, Any]:
-    if isinstance(value, bool):
-        return {"boolValue": value}
-    if isinstance(value, int):
-        return {"intValue": str(value)}
-    if isinstance(value, float):
-        return {"doubleValue": value}
     if isinstance(value, tuple):
         return {"arrayValue": {"values": [{"stringValue": each} for each in value]}}
-    return {"stringValue": value}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"intValue": str(value)}
+    kinds = {bool: "boolValue", float: "doubleValue", str: "stringValue"}
+    return {kinds[type(value)]: value}

@@ -113,83 +113,58 @@ class MetricsPage:
 
     def _families(self, now: float) -> Iterator[_Family]:
         of = "of each session" if self._by_session else "greatest of an agent's sessions"
-        yield self._gauge(
-            "nooscope_axis",
-            f"Emotion axis of the main agent, 0 to 1, {of}.",
-            lambda one: (((("axis", axis),), one.axes[n]) for n, axis in enumerate(AXES)),
+        gauges: tuple[tuple[str, str, Callable[[_Session], Iterable[Sample]]], ...] = (
+            ("axis", f"Emotion axis of the main agent, 0 to 1, {of}.", _axis_samples),
+            ("state_info", "1 for every state that a session is in.", lambda one: [((("state", one.state),), 1.0)]),
+            ("context_ratio", f"Share of the way to compaction, {of}.", lambda one: [((), one.context)]),
+            ("sleep_pressure_ratio", f"Need to consolidate, 0 to 1, {of}.", lambda one: [((), one.sleep)]),
         )
-        yield self._gauge(
-            "nooscope_state_info",
-            "1 for every state that a session is in.",
-            lambda one: [((("state", one.state),), 1.0)],
-        )
-        yield self._gauge(
-            "nooscope_context_ratio", f"Share of the way to compaction, {of}.", lambda one: [((), one.context)]
-        )
-        yield self._gauge(
-            "nooscope_sleep_pressure_ratio", f"Need to consolidate, 0 to 1, {of}.", lambda one: [((), one.sleep)]
-        )
+        for gauge in gauges:
+            yield self._gauge(*gauge)
         by_status: Counter[str] = Counter()
         for name, one in self._sessions.items():
             facts = self.facts.get(name) or one.tracker.facts(one.society)
             by_status[status_of(facts, now, self._limits).word] += 1
-        yield _Family(
-            "nooscope_sessions",
-            "gauge",
-            "Sessions by status.",
-            [((("state", word),), float(number)) for word, number in by_status.items()],
-        )
+        statuses: list[Sample] = [((("state", word),), float(number)) for word, number in by_status.items()]
+        yield _Family("sessions", "gauge", "Sessions by status.", statuses)
         yield from self._counters()
 
     def _gauge(self, name: str, help_: str, read: Callable[[_Session], Iterable[Sample]]) -> _Family:
         """One gauge: a sample a session where sessions have labels, else the greatest of each agent's."""
-        chosen = list(self._sessions.items())
-        if self._by_session:
-            chosen = chosen[-_SESSIONS:]
         values: dict[Labels, float] = {}
-        for session, one in chosen:
-            base: Labels = (("agent", one.tool),)
-            if self._by_session:
-                base = (("session", session), *base)
+        for session, one in list(self._sessions.items())[-_SESSIONS if self._by_session else 0 :]:
+            own: Labels = (("session", session),) if self._by_session else ()
             for labels, value in read(one):
-                key = (*base, *labels)
+                key = (*own, ("agent", one.tool), *labels)
                 values[key] = max(value, values.get(key, value))
         return _Family(name, "gauge", help_, list(values.items()))
 
     def _counters(self) -> Iterator[_Family]:
-        totals = [((("agent", tool),), one) for tool, one in self._totals.items()]
-        yield _Family(
-            "nooscope_signals_total",
-            "counter",
-            "Signals that fired.",
-            [((*base, ("kind", kind)), float(n)) for base, one in totals for kind, n in one.signals.items()],
-        )
-        yield _Family(
-            "nooscope_tool_uses_total",
-            "counter",
-            "Calls by action and outcome.",
-            [
-                ((*base, ("action", action), ("outcome", outcome)), float(n))
-                for base, one in totals
-                for (action, outcome), n in one.uses.items()
-            ],
-        )
-        yield _Family(
-            "nooscope_tokens_total",
-            "counter",
-            "Tokens the models read and wrote.",
-            [((*base, ("type", kind)), float(n)) for base, one in totals for kind, n in one.tokens.items()],
-        )
-        yield _Family(
-            "nooscope_cost_usd_total",
-            "counter",
-            "US dollars of the turns whose price is known.",
-            [(base, one.cost) for base, one in totals],
-        )
+        signals, uses, tokens, costs = (_Family(f"{name}_total", "counter", about, []) for name, about in _COUNTERS)
+        for tool, one in self._totals.items():
+            agent = ("agent", tool)
+            signals.samples.extend(((agent, ("kind", kind)), float(n)) for kind, n in one.signals.items())
+            tokens.samples.extend(((agent, ("type", kind)), float(n)) for kind, n in one.tokens.items())
+            for (action, outcome), n in one.uses.items():
+                uses.samples.append(((agent, ("action", action), ("outcome", outcome)), float(n)))
+            costs.samples.append(((agent,), one.cost))
+        yield from (signals, uses, tokens, costs)
+
+
+def _axis_samples(one: _Session) -> Iterator[Sample]:
+    return (((("axis", axis),), value) for axis, value in zip(AXES, one.axes, strict=True))
+
+
+_COUNTERS = (
+    ("signals", "Signals that fired."),
+    ("tool_uses", "Calls by action and outcome."),
+    ("tokens", "Tokens the models read and wrote."),
+    ("cost_usd", "US dollars of the turns whose price is known."),
+)
 
 
 class _Family(NamedTuple):
-    """One metric with all its samples."""
+    """One metric with all its samples, by its name after `nooscope_`."""
 
     name: str
     kind: str
@@ -198,11 +173,12 @@ class _Family(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Its lines, the samples in the order of their labels."""
-        yield f"# HELP {self.name} {self.help}"
-        yield f"# TYPE {self.name} {self.kind}"
+        full_name = f"nooscope_{self.name}"
+        yield f"# HELP {full_name} {self.help}"
+        yield f"# TYPE {full_name} {self.kind}"
         for labels, value in sorted(self.samples):
             label_text = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels)
-            yield f"{self.name}{{{label_text}}} {value:.10g}" if label_text else f"{self.name} {value:.10g}"
+            yield f"{full_name}{{{label_text}}} {value:.10g}" if label_text else f"{full_name} {value:.10g}"
 
 
 def _escaped(text: str) -> str:
