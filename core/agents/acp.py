@@ -90,9 +90,8 @@ class AcpReader(TranscriptReader):
             self.add(self.prompt(words(params.get("prompt"))))
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
-            options = {
-                text(one.get("optionId")): text(one.get("kind")) for one in map(table, items(params.get("options")))
-            }
+            offered = map(table, items(params.get("options")))
+            options = {text(one.get("optionId")): text(one.get("kind")) for one in offered}
             name = text(call.get("toolCallId"))
             self._options[number] = (name, options)
             self._tool({"sessionUpdate": "tool_call_update", **call})
@@ -306,14 +305,10 @@ class GrokReader(AcpReader):
         info = table(facts.get("info"))
         self.model = text(facts.get("current_model_id")) or self.model
         self.now = self.now or seconds(facts.get("created_at")) or 0.0
-        place = {
-            "project": info.get("cwd"),
-            "branch": facts.get("head_branch"),
-            "parent": facts.get("parent_session_id"),
-        }
+        project, branch, parent = info.get("cwd"), facts.get("head_branch"), facts.get("parent_session_id")
         untold = () if timed else ("times", "tokens", "cost")
         name = text(info.get("id")) or params.get("sessionId")
-        self.begin(name, synthetic_time=not timed, untold=untold, **place)
+        self.begin(name, synthetic_time=not timed, untold=untold, project=project, branch=branch, parent=parent)
 
     def _update(self, update: dict[str, Any]) -> None:
         kind = text(update.get("sessionUpdate"))
@@ -330,8 +325,8 @@ class GrokReader(AcpReader):
             case "subagent_finished":
                 name = text(update.get("subagent_id"))
                 tokens, uses = whole_number(update.get("tokens_used")), whole_number(update.get("tool_calls"))
-                well = not update.get("error") and update.get("status") != "failed"
-                self.child_ended(self._children.pop(name, name), well=well, tokens=tokens, tool_uses=uses)
+                outcome = "failure" if update.get("error") or update.get("status") == "failed" else "success"
+                self.child_ended(self._children.pop(name, name), outcome=outcome, tokens=tokens, tool_uses=uses)
             case "auto_compact_completed":
                 before, after = update.get("tokens_before"), update.get("tokens_after")
                 self.add(self.compaction(trigger="auto", before=before, after=after))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from core.agents.calls import Result
 from core.agents.models import ENDED, failed_turn
 from core.agents.reader import STEP, TranscriptReader
-from core.agents.tables import known_words
+from core.agents.tables import known_pattern, known_words
 from core.agents.values import amount, unthought, without_cached
 from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
@@ -94,10 +94,7 @@ DEEDS = (
 # The lines after it name the block that failed, and belong to the same failure.
 REFUSED = re.compile(r"> The LLM did not conform to the edit format")
 # The end of those lines, after which the model's next answer begins.
-QUOTED = re.compile(
-    r"The SEARCH section must exactly match|# The other \d+ SEARCH/REPLACE|Don't re-send them"
-    r"|Just reply with fixed versions"
-)
+QUOTED = known_pattern("aider-quoted")
 # An error that ends the turn, if the program does not try again; one of its own comes after a traceback.
 FAULT = re.compile(
     r"> (?:litellm\.(?P<name>\w{1,80}): |Model .{1,200} has hit a token limit!|\w{1,80}(?:Error|Exception): )"
@@ -146,11 +143,6 @@ def repeats(typed_text: str, passed_text: str) -> bool:
     """Whether a text repeats what a command passed on; `/help` adds what it found."""
     typed_text = typed_text.strip()
     return bool(passed_text) and (typed_text == passed_text or typed_text.startswith(f"# Question: {passed_text}\n"))
-
-
-def is_exit(typed_text: str) -> bool:
-    """Whether what was typed ends the session."""
-    return bool(_EXIT.match(typed_text.strip()))
 
 
 OPENING = b"# aider chat started at "
@@ -233,7 +225,7 @@ class AiderReader(TranscriptReader):
         gathered, at = self._asked, self._asked.at
         if not gathered or not self.begun:
             return []
-        if is_exit(gathered.text):
+        if _EXIT.match(gathered.text.strip()):
             end = SessionEnd(at=at, agent=self.agent, where=gathered.where, reason="exit")
             return [] if self._idle else [end]
         asks = is_request(gathered.text) and not repeats(gathered.text, self._passed_on)

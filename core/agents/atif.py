@@ -189,8 +189,8 @@ class AtifReader(TranscriptReader):
         if not extra.get("started") or "ended" in extra:
             uses = sum(isinstance(one, ToolUse) and one.agent == key for one in self.out[already:])
             uses, tokens = whole_number(extra.get("tool_uses")) or uses, whole_number(extra.get("tokens"))
-            well = text(extra.get("outcome")) not in _FAILED
-            self.child_ended(key, at=last, well=well, tool_uses=uses, tokens=tokens)
+            outcome = "failure" if text(extra.get("outcome")) in _FAILED else "success"
+            self.child_ended(key, at=last, outcome=outcome, tool_uses=uses, tokens=tokens)
         self._place = place_before
 
     def _embed(self, document: dict[str, Any], base: str) -> None:
@@ -216,11 +216,8 @@ class DevinReader(AtifReader):
 
 def _key(reference: dict[str, Any]) -> str:
     """The name of a sub-agent's trajectory; a session's id names several."""
-    return (
-        text(reference.get("trajectory_id"))
-        or text(reference.get("trajectory_path"))
-        or text(reference.get("session_id"))
-    )
+    names = (text(reference.get(key)) for key in ("trajectory_id", "trajectory_path", "session_id"))
+    return next(filter(None, names), "")
 
 
 def _result(content: Any, extra: dict[str, Any]) -> Result:
@@ -241,17 +238,13 @@ def _result(content: Any, extra: dict[str, Any]) -> Result:
 
 def _sniff(sample: Sample) -> int:
     head = sample.head[:4096].replace(b'": "', b'":"')
-    if b'"schema_version":"ATIF-v1.' not in head:
-        return 0
-    return 97
+    return 97 if b'"schema_version":"ATIF-v1.' in head else 0
 
 
 def _devin(sample: Sample) -> int:
     """Devin's own transcripts, by their folder or by the name of the agent."""
     in_folder = "devin" in sample.path.parts and sample.path.parent.name == "transcripts"
-    if not _sniff(sample) or not (in_folder or b'"devin' in sample.head[:4096].lower()):
-        return 0
-    return 99
+    return 99 if _sniff(sample) and (in_folder or b'"devin' in sample.head[:4096].lower()) else 0
 
 
 def _lines(sample: Sample) -> int:

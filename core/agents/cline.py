@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from core.agents.calls import Result, agent_report
 from core.agents.models import joined_words
-from core.agents.reader import STEP, TranscriptReader
+from core.agents.reader import STEP, TranscriptReader, read_document
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, decode, first_number, items, table, text, whole_number, words
 from core.agents.words import speech
@@ -254,7 +254,12 @@ UI = "ui_messages.json"
 HISTORY = "history_item.json"
 _ASKED = re.compile(r"<(task|feedback|user_message|user_input)(?: [^<>]{0,200})?>\s*(.*?)\s*</\1>", re.DOTALL)
 _INJECTED = (
-    *("<environment_details>", "[SYSTEM]", "[ERROR]", "[TASK RESUMPTION]", "# TODO LIST", "<explicit_instructions"),
+    "<environment_details>",
+    "[SYSTEM]",
+    "[ERROR]",
+    "[TASK RESUMPTION]",
+    "# TODO LIST",
+    "<explicit_instructions",
 )
 _FOLDER = re.compile(r"(?:Current Working|Working|Current Workspace) Directory:? ?\(?([^\n)]{1,400})")
 
@@ -268,9 +273,7 @@ class ClineReader(TranscriptReader):
     name = "cline"
     gaps = "with the panel's messages alone, commands have no outcome"
     # Of blocks in a message.
-    kinds = frozenset(
-        ("text", "tool_use", "tool_result", "image", "thinking", "redacted_thinking", "document", "reasoning", "file")
-    )
+    kinds = known_words("cline-blocks")
 
     def setup(self) -> None:
         self._facts: dict[str, Any] = {}
@@ -287,13 +290,10 @@ class ClineReader(TranscriptReader):
     def read(self, value: Any) -> None:
         """Add the events of one document."""
         if isinstance(value, dict):
+            self._facts = value
             if "messages" in value:
-                self._facts = value
                 messages = self.placed(value["messages"], "messages")
-                listed = [(f"/messages/{place}", one) for place, one in messages]
-                self._conversation(listed, [])
-            else:
-                self._facts = value
+                self._conversation([(f"/messages/{place}", one) for place, one in messages], [])
             return
         listed = [(f"/{place}", one) for place, one in self.placed(value, "messages")]
         if any(one.get("type") in ("ask", "say") for _, one in listed[:4]):
@@ -427,11 +427,9 @@ def person_said(content: Any, *, first: bool, answered: bool) -> str:
 
 def first_request(content: Any) -> str:
     """Return the request in a first message."""
-    return (
-        content
-        if isinstance(content, str) and "<" not in content[:1]
-        else person_said(content, first=True, answered=False)
-    )
+    if isinstance(content, str) and not content.startswith("<"):
+        return content
+    return person_said(content, first=True, answered=False)
 
 
 def _model(message: dict[str, Any]) -> str:
@@ -491,7 +489,7 @@ FORMATS = (
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Every task below a root, and every session of the newer form."""
     for place in root.iterdir():
-        main = next((place / name for name in (API, UI, f"{place.name}.messages.json") if _has(place / name)), None)
+        main = next((place / name for name in (API, UI, f"{place.name}.messages.json") if is_file(place / name)), None)
         if main is None:
             continue
         try:
@@ -500,22 +498,15 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
             continue
 
 
-def _has(path: Path) -> bool:
-    try:
-        return is_file(path)
-    except OSError:
-        return False
-
-
 def _describe_task(agent: str, place: Path, main: Path, now: float, active_within: float) -> Found:
     names = (main.name, UI, "history_item.json", f"{place.name}.json")
-    paths = [place / name for name in dict.fromkeys(names) if _has(place / name)]
+    paths = [place / name for name in dict.fromkeys(names) if is_file(place / name)]
     statuses = [path.stat() for path in paths]
     facts = _facts(paths[1:])
     value = decode(read_log(main))
     messages = items(value) or items(table(value).get("messages"))
     modified = max(status.st_mtime for status in statuses)
-    last = _last(messages) or _last(items(_read(place / UI)))
+    last = _last(messages) or _last(items(read_document(place / UI)))
     project = text(facts.get("workspace") or facts.get("cwd"))
     title = text(facts.get("task") or facts.get("title")) or _first_prompt(messages)
     number = sum(max(1, len(items(table(one).get("content")))) for one in messages)
@@ -528,15 +519,8 @@ def _facts(paths: list[Path]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for path in paths:
         if path.name != UI:
-            facts.update(table(_read(path)))
+            facts.update(table(read_document(path)))
     return facts
-
-
-def _read(path: Path) -> Any:
-    try:
-        return decode(read_log(path))
-    except OSError:
-        return None
 
 
 def _last(messages: list[Any]) -> float | None:

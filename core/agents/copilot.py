@@ -12,7 +12,7 @@ from core.agents.models import CALLING, ENDED, failed_turn
 from core.agents.reader import TranscriptReader
 from core.agents.tables import known_words
 from core.agents.values import attached_to, items, table, text, token_counts, whole_number, without_cached, words
-from core.events import AgentEnd, Event, Outcome, SessionEnd, Where
+from core.events import Event, SessionEnd, Where
 from core.logs.format import Format, Sample
 from core.logs.links import Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Record
@@ -175,19 +175,16 @@ class CopilotReader(TranscriptReader):
                 self._reports[name] = (entry, self.here(), self._line)
             return
         self._close(child)
-        outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
+        outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
         lasted = whole_number(entry.data.get("durationMs"))
-        self.add(
-            AgentEnd(
-                at=entry.at,
-                agent=self._callers.get(call, self.agent),
-                where=self.here(),
-                child=child,
-                outcome="rejected" if entry.data.get("cancelled") is True else outcome,
-                tokens=whole_number(entry.data.get("totalTokens")),
-                tool_uses=whole_number(entry.data.get("totalToolCalls")),
-                duration=lasted / 1000 if lasted else None,
-            )
+        self.child_ended(
+            child,
+            at=entry.at,
+            agent=self._callers.get(call, ""),
+            outcome="rejected" if entry.data.get("cancelled") is True else outcome,
+            tokens=whole_number(entry.data.get("totalTokens")),
+            tool_uses=whole_number(entry.data.get("totalToolCalls")),
+            duration=lasted / 1000 if lasted else None,
         )
 
     def _read_compaction(self, entry: _Entry) -> None:
@@ -255,12 +252,8 @@ def _sniff(sample: Sample) -> int:
     entries = sample.records[:8]
     if entries and table(entries[0].get("data")).get("producer") == "copilot-agent":
         return 98
-    events = [
-        entry
-        for entry in entries
-        if isinstance(entry.get("data"), dict) and text(entry.get("type")).partition(".")[0] in _KINDS
-    ]
-    return 85 if events and len(events) == len(entries) and "parentId" in events[0] else 0
+    own = [text(one.get("type")).partition(".")[0] in _KINDS and isinstance(one.get("data"), dict) for one in entries]
+    return 85 if own and all(own) and "parentId" in entries[0] else 0
 
 
 FORMATS = (Format("copilot-cli", "lines", _sniff, CopilotReader, links=CopilotLinks),)

@@ -12,24 +12,18 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report, cut_exit
-from core.agents.reader import TranscriptReader, holds_table
-from core.agents.values import amount, attached_to, decode, decode_inner, items, table, text, whole_number
+from core.agents.reader import TranscriptReader, holds_table, read_document
+from core.agents.tables import word_list
+from core.agents.values import amount, attached_to, decode_inner, items, table, text, whole_number
 from core.events import Compaction, Event, Where
 from core.logs.database import DatabaseRow, Rows, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions
 from core.logs.format import Format
 from core.logs.lines import seconds
-from core.logs.log_files import read_log
 from core.logs.redact.values import redact_name
 
-_SESSION = (
-    *("id", "parent_session_id", "title", "prompt_tokens", "completion_tokens"),
-    *("cost", "summary_message_id", "created_at", "updated_at"),
-)
-_MESSAGE = (
-    *("id", "session_id", "role", "model", "provider"),
-    *("is_summary_message", "created_at", "updated_at", "parts"),
-)
+_SESSION = word_list("crush-sessions")
+_MESSAGE = word_list("crush-messages")
 _TABLES = ("sessions", "messages")
 _HOLDERS = (".crush", ".opencode")  # Folders of a project that contain the database.
 _TITLE = "title-"  # How sessions that only made a title for another begin.
@@ -130,11 +124,8 @@ def _names_only(session: dict[str, Any]) -> bool:
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions of every project on Crush's list."""
-    try:
-        projects = items(table(decode(read_log(root / "projects.json"))).get("projects"))
-    except OSError:
-        return
-    for project in map(table, projects):
+    projects = table(read_document(root / "projects.json")).get("projects")
+    for project in map(table, items(projects)):
         folder = Path(text(project.get("path")))
         path = folder / (text(project.get("data_dir")) or ".crush") / "crush.db"
         try:
@@ -340,7 +331,7 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
     if not shell:
         return Result(text=output, error=error, rejected=refused)
     metadata = result.get("metadata")
-    times = table(decode(metadata.encode("utf-8", "replace")) if isinstance(metadata, str) else metadata)
+    times = table(decode_inner(metadata))
     began, ended = seconds(times.get("start_time")), seconds(times.get("end_time"))
     folder = _FOLDER.search(output[-3000:])
     if folder:

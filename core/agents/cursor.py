@@ -78,19 +78,15 @@ def cursor_files(path: Path) -> list[Companion]:
 def _sniff(sample: Sample) -> int:
     """Recognize lines with a role and a message with content, without ids and times."""
     lines = [line for line in sample.records[:8] if line.get("type") != "turn_ended"]
-    if not lines:
+    if not lines or not all(map(_is_message, lines)):
         return 0
-    for line in lines:
-        message = table(line.get("message"))
-        if (
-            line.get("role") not in ("user", "assistant")
-            or "role" in message
-            or "content" not in message
-            or "uuid" in line
-            or "id" in line
-        ):
-            return 0
     return 92 if "agent-transcripts" in sample.path.parts else 80
+
+
+def _is_message(line: dict[str, Any]) -> bool:
+    message = table(line.get("message"))
+    has_content = "content" in message and "role" not in message
+    return has_content and line.get("role") in ("user", "assistant") and not {"uuid", "id"} & line.keys()
 
 
 FORMATS = (Format("cursor", "lines", _sniff, CursorReader, cursor_files),)

@@ -104,13 +104,8 @@ def _sniff(sample: Sample) -> int:
     if lines and lines[0].get("type") == "session_start" and "id" in lines[0] and "kind" not in lines[0]:
         return 95
     wrapped = [line for line in lines if line.get("type") == "message" and "parentId" in line and "timestamp" in line]
-    parts = [
-        part.get("type")
-        for line in wrapped
-        for part in items(table(line.get("message")).get("content"))
-        if isinstance(part, dict)
-    ]
-    return 55 if any(part in ("tool_use", "tool_result") for part in parts) else 0
+    parts = [table(part) for line in wrapped for part in items(table(line.get("message")).get("content"))]
+    return 55 if any(part.get("type") in ("tool_use", "tool_result") for part in parts) else 0
 
 
 FORMATS = (Format("droid", "lines", _sniff, DroidReader, links=DroidLinks),)

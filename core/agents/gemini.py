@@ -14,7 +14,7 @@ from core.agents.words import speech
 from core.events import ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.glimpse import Title
-from core.logs.lines import head, seconds
+from core.logs.lines import head
 from core.logs.links import NOTHING, Envelope, Link, LinkKind, LinkReader, Rank, RecordMessage, as_text, turn
 from core.logs.log_files import absolute_path, is_folder, named_like
 from core.logs.records import Log, Record, stem
@@ -126,7 +126,7 @@ class GeminiReader(TranscriptReader):
             self.add(self.prompt("", interrupt=True))
 
     def _answer(self, name: str, message: dict[str, Any]) -> None:
-        at = self.moment(message.get("timestamp"))
+        self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
         answer_text = words(message.get("content"))
         self.check_names(items(message.get("content")))
@@ -139,14 +139,13 @@ class GeminiReader(TranscriptReader):
         )
         self.add(self.usage.update(turn))
         for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
-            self._call(text(call.get("id")) or f"{name}/{place}", call, at)
+            self._call(text(call.get("id")) or f"{name}/{place}", call)
 
-    def _call(self, name: str, call: dict[str, Any], asked_at: float) -> None:
+    def _call(self, name: str, call: dict[str, Any]) -> None:
         if name in self.read_ids:
             return
         tool, arguments = text(call.get("name")), call.get("args")
-        moment = seconds(call.get("timestamp"))
-        at = asked_at if moment is None else moment
+        at = self.time_of(call.get("timestamp"))
         status = text(call.get("status"))
         if status not in _FINAL:
             if status not in _OPEN:

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, exit_code
 from core.agents.reader import TranscriptReader, holds_table
-from core.agents.tables import known_words
-from core.agents.values import TokenCounts, attached_to, table, text, token_counts, whole_number, words
+from core.agents.tables import known_words, word_list
+from core.agents.values import TokenCounts, attached_to, items, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
 from core.logs.database import Rows, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -21,11 +21,7 @@ from core.logs.format import Format, Sample
 from core.logs.lines import seconds
 from core.logs.log_files import is_file
 
-_SESSION = (
-    *("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at"),
-    *("provider_name", "model_config_json", "total_tokens"),
-    *("accumulated_input_tokens", "accumulated_output_tokens"),
-)
+_SESSION = word_list("goose-sessions")
 _MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "metadata_json", "content_json")
 
 _OWN_COLUMNS = {"content_json", "session_id", "role"}  # Of the table of messages.
@@ -235,12 +231,8 @@ def _lines(sample: Sample) -> int:
     first = records[0]
     if "working_dir" in first and "role" not in first and {"description", "message_count"} & first.keys():
         return 92
-    kinds = {
-        text(table(part).get("type"))
-        for record in records
-        if "created" in record and isinstance(record.get("content"), list)
-        for part in record["content"]
-    }
+    messages = [record for record in records if "created" in record]
+    kinds = {text(table(part).get("type")) for message in messages for part in items(message.get("content"))}
     return 85 if kinds & {"toolRequest", "toolResponse"} else 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.reader import NO_TOKENS, TranscriptReader, holds_table, read_result
+from core.agents.tables import word_list
 from core.agents.values import amount, decode_inner, items, table, text, token_counts, words
 from core.logs.database import Rows, RowsRead, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
@@ -15,15 +16,8 @@ from core.logs.lines import seconds
 
 # Sources of coding work; the same table contains chats of messengers and timed jobs.
 _CODING = ("cli", "tui", "subagent", "")
-_SESSION = (
-    *("id", "source", "model", "parent_session_id", "started_at", "ended_at", "end_reason", "cwd", "title"),
-    *("git_branch", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
-    *("estimated_cost_usd", "actual_cost_usd", "message_count"),
-)
-_MESSAGE = (
-    *("id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"),
-    *("finish_reason", "active", "display_kind"),
-)
+_SESSION = word_list("hermes-sessions")
+_MESSAGE = word_list("hermes-messages")
 _EVENT = 700  # Bytes that an event takes up in a file, by and large.
 _OWN_COLUMNS = {"tool_call_id", "tool_calls", "session_id", "role"}  # Of the table of messages.
 _REPORT = "[ASYNC DELEGATION"  # The beginning of a background sub-agent's report, which is in the person's name.

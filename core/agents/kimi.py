@@ -54,9 +54,7 @@ def agents_folder(path: Path) -> list[Path]:
     return [named_like(main.parent, path)]
 
 
-_WIRE_KINDS = frozenset(
-    ("TurnBegin", "StepBegin", "ContentPart", "ToolCall", "ToolResult", "StatusUpdate", "SubagentEvent")
-)
+_WIRE_KINDS = known_words("kimi-wire")
 # Messages after which nothing counts any more what an answer before them took.
 _NO_COUNT = frozenset(("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted"))
 _DEEPEST = 8
@@ -203,6 +201,7 @@ _CHILD = re.compile(r"^agent_id: (\S{1,80})$", re.MULTILINE)
 _ROLE = re.compile(r"^actual_subagent_type: (\S{1,60})$", re.MULTILINE)
 _STATUS = re.compile(r"^status: (\w{1,20})$", re.MULTILINE)
 _HELD = 256  # Reports that came before their calls, kept at once.
+_OWN_KINDS = frozenset(("turn.prompt", "context.append_loop_event", "context.append_message", "config.update"))
 # Records before the first act, from which the session's beginning is put together.
 _SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools", "profile.bind"))
 # Families of records that are settings and counters.
@@ -393,12 +392,7 @@ def _sniff_code(sample: Sample) -> int:
     """Dotted types of its own, or the metadata it begins with."""
     records = sample.records[:16]
     kinds = {text(record.get("type")) for record in records}
-    if "time" in {name for record in records for name in record} and kinds & {
-        "turn.prompt",
-        "context.append_loop_event",
-        "context.append_message",
-        "config.update",
-    }:
+    if kinds & _OWN_KINDS and any("time" in record for record in records):
         return 95
     first = records[0] if records else {}
     return 50 if first.get("type") == "metadata" and {"protocol_version", "created_at"} <= first.keys() else 0

@@ -8,7 +8,7 @@ from core.agents.models import ENDED
 from core.agents.reader import TranscriptReader, read_result
 from core.agents.tables import known_pairs, known_words
 from core.agents.values import amount, table, text, token_counts, words
-from core.events import MAIN, AgentEnd, Event
+from core.events import MAIN, Event
 from core.logs.format import Format, Sample
 
 _CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
@@ -74,7 +74,7 @@ class ManagedReader(TranscriptReader):
                 if kind.startswith("session.status") and stop == ENDED:
                     self.answer("", message=name, stop=stop, cost=0.0)
                 elif agent != MAIN:
-                    self.add(AgentEnd(at=self.now, where=self.here(), child=agent))
+                    self.child_ended(agent, agent=MAIN)
             case "session.thread_created":
                 child = text(event.get("session_thread_id"))
                 self._children.add(child)

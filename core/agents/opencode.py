@@ -14,7 +14,7 @@ import msgspec
 
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import failed_turn
-from core.agents.reader import TranscriptReader, holds_table
+from core.agents.reader import TranscriptReader, holds_table, read_document
 from core.agents.tables import known_words
 from core.agents.values import TokenCounts, amount, code, decode, table, text, token_counts, whole_number
 from core.events import Event, Prompt, Where
@@ -180,7 +180,7 @@ def session_files(folder: Path) -> list[Path]:
     sessions = [
         {**facts, "id": facts["id"], "parent_id": text(facts.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
-        if isinstance((facts := _object_in(file)).get("id"), str)
+        if isinstance((facts := table(read_document(file))).get("id"), str)
     ]
     for session in sessions:
         session["time_created"] = table(session.get("time")).get("created")
@@ -208,17 +208,9 @@ def _ordered_parts(root: Path, messages: list[Path], *, by_time: bool) -> list[P
     return [*messages, *(part for _, part in timed)]
 
 
-def _object_in(file: Path) -> dict[str, Any]:
-    """Return the object in a file; an empty one if it cannot be read, which is counted later."""
-    try:
-        return table(decode(read_log(file)))
-    except OSError:
-        return {}
-
-
 def _end_time(file: Path) -> int:
     """Return the end time in a file; 0 if there is none."""
-    facts = _object_in(file)
+    facts = table(read_document(file))
     for times in (table(table(facts.get("state")).get("time")), table(facts.get("time"))):
         for name in ("end", "start", "created"):
             if whole_number(times.get(name)):

@@ -11,15 +11,14 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import ENDED, Usage, failed_turn
-from core.agents.reader import LogClock, TranscriptReader, left_untold
-from core.agents.tables import known_pairs, known_words
+from core.agents.reader import LogClock, TranscriptReader, left_untold, read_document
+from core.agents.tables import known_pairs, known_pattern, known_words
 from core.agents.values import (
     TokenCounts,
     amount,
     beyond,
     chat_tokens,
     code,
-    decode,
     items,
     table,
     text,
@@ -34,7 +33,6 @@ from core.events import Event, Matter, Prompt, SessionEnd, Turn, Where
 from core.logs.discovery import Found, Listed, extent, listed_session
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
-from core.logs.log_files import read_log
 
 # Actions that no answer of the model led to.
 _NO_ANSWERS = known_words("openhands-no-answers")
@@ -135,10 +133,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 
 def _workspace(state: Path) -> str:
-    try:
-        workspace = table(decode(read_log(state))).get("workspace")
-    except OSError:
-        return ""
+    workspace = table(read_document(state)).get("workspace")
     return text(workspace) or text(table(workspace).get("working_dir"))
 
 
@@ -149,9 +144,8 @@ class Course:
     """Follow an agent from a prompt through its work to its rest."""
 
     def __init__(self) -> None:
-        self.stage: Literal["rests", "asked", "works"] = (
-            "rests"  # Readers set it at each prompt, act and end of a turn.
-        )
+        # Readers set it at each prompt, act and end of a turn.
+        self.stage: Literal["rests", "asked", "works"] = "rests"
 
     def enter(self, state: str, at: float, agent: str, where: Where) -> Turn | Prompt | None:
         """Return the event with which a state ends the turn; None if no turn is open, or it continues.
@@ -170,10 +164,7 @@ class Course:
 
 
 # The fields of a turn that come from totals.
-_TOLD = (
-    *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
-    *("context_window", "cost"),
-)
+_TOLD = ("model", *TokenCounts._fields, "context_tokens", "context_window", "cost")
 _ANSWERING = ("default", "agent")  # Names under which the answering model is counted; otherwise it is the first.
 
 
@@ -249,9 +240,7 @@ class OpenHandsFolderReader(TranscriptReader):
         elif event.get("key") != "stats":
             return
         metrics_by_purpose = table(value.get("usage_to_metrics"))
-        answering = next(
-            (name for name in _ANSWERING if name in metrics_by_purpose), next(iter(metrics_by_purpose), "")
-        )
+        answering = next((name for name in (*_ANSWERING, *metrics_by_purpose) if name in metrics_by_purpose), "")
         for purpose, metrics in metrics_by_purpose.items():
             now = total_usage(table(metrics))
             used = now.since(self._totals.get(purpose, TokensUsed()))
@@ -299,15 +288,15 @@ class OpenHandsFolderReader(TranscriptReader):
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
         if not self.calls.begin(name, tool, arguments, self.now, self.agent, self.here()):
             return
+        started, awaited = [], []  # The sub-agents that the call starts, and those that end with it.
         if tool == "task":
-            children = [name]
+            started = awaited = [name]
         elif tool == "delegate" and action.get("command") == "spawn":
-            children = [child for child in items(action.get("ids")) if isinstance(child, str)]
-        else:
-            self._children[name] = list(table(action.get("tasks"))) if tool == "delegate" else []
-            return
-        self._children[name] = children if tool == "task" else []
-        for child in children:
+            started = [child for child in items(action.get("ids")) if isinstance(child, str)]
+        elif tool == "delegate":
+            awaited = list(table(action.get("tasks")))
+        self._children[name] = awaited
+        for child in started:
             self.child_started(child, text(action.get("subagent_type")))
 
     def _observe(self, event: dict[str, Any], kind: str) -> None:
@@ -319,13 +308,9 @@ class OpenHandsFolderReader(TranscriptReader):
             exited = code(table(observation.get("metadata")).get("exit_code"))
         failed = observation.get("is_error") is True or bool(text(observation.get("error")))
         running = exited == -1 and not failed
-        output = (
-            words(observation)
-            if kind == "ObservationEvent"
-            else text(event.get("error") or event.get("rejection_reason"))
-        )
+        problem = text(event.get("error") or event.get("rejection_reason"))
         result = Result(
-            text=output,
+            text=words(observation) if kind == "ObservationEvent" else problem,
             error=kind == "AgentErrorEvent" or failed,
             exit_code=None if exited == -1 else exited,
             rejected=kind == "UserRejectObservation",
@@ -338,10 +323,7 @@ class OpenHandsFolderReader(TranscriptReader):
 
 
 # Signs of failure in results without an exit code.
-_SILENT_FAILURE = re.compile(
-    r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
-    r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
-)
+_SILENT_FAILURE = known_pattern("openhands-failures")
 
 
 def flat_steps(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:

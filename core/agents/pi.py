@@ -9,6 +9,7 @@ from typing import Any
 
 from core.agents.calls import Result, cut_exit, is_advice, said_event
 from core.agents.reader import LateReader, holds_table
+from core.agents.table import OPENCLAW_FOLDERS
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
 from core.logs.database import DatabaseRow, Rows, RowsRead, reading, select
@@ -159,8 +160,6 @@ def pi_title(entry: dict[str, Any]) -> Title | None:
 FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=pi_title),)
 
 
-# Where it keeps its sessions, under the names it has had.
-FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
 _EVENTS = "transcript_events"
 _EVENT = 700  # Bytes that an event takes up in a log, by and large.
 
@@ -224,7 +223,7 @@ def _listed(path: Path) -> list[Listed]:
 
 
 def _openclaw_lines(sample: Sample) -> int:
-    is_named = any(part in FOLDERS for part in sample.path.parts) or b"openclaw" in sample.head[:2000]
+    is_named = any(part in OPENCLAW_FOLDERS for part in sample.path.parts) or b"openclaw" in sample.head[:2000]
     first = sample.records[0] if sample.records else {}
     return 97 if is_named and first.get("type") == "session" and "id" in first else 0
 

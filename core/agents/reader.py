@@ -372,10 +372,9 @@ class TranscriptReader(AgentReader):
         """Add the start of a sub-agent."""
         self.add(events.AgentStart(**self._known(**known), child=child, role=role))
 
-    def child_ended(self, child: str, *, well: bool = True, at: float | None = None, **facts: Any) -> None:
-        """Add the report of a sub-agent."""
-        outcome: Any = "success" if well else "failure"
-        self.add(events.AgentEnd(**self._known(at), child=child, outcome=outcome, **facts))
+    def child_ended(self, child: str, *, at: float | None = None, agent: str = "", **facts: Any) -> None:
+        """Add the report of a sub-agent, a success unless the `facts` have another outcome."""
+        self.add(events.AgentEnd(**self._known(at, agent), child=child, **facts))
 
 
 class RunReader(TranscriptReader):
@@ -448,10 +447,15 @@ def holds_table(name: str, columns: set[str], *others: str) -> Callable[[Sample]
 def sidecar(file: str, name: str) -> dict[str, Any]:
     """Return the object in a file beside a log; an empty one if there is none."""
     path = Path(file).with_name(name)
+    return table(read_document(path)) if file and is_file(path) else {}
+
+
+def read_document(path: Path) -> Any:
+    """Return the JSON value in a file; None if it cannot be read."""
     try:
-        return table(decode(read_log(path))) if file and is_file(path) else {}
+        return decode(read_log(path))
     except OSError:
-        return {}
+        return None
 
 
 _EXIT_TEXT = re.compile(

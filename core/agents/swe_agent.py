@@ -11,16 +11,13 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.reader import STEP, RunReader, left_untold
-from core.agents.values import amount, beyond, chat_tokens, code, decode, table, text, token_counts, words
+from core.agents.tables import known_pattern
+from core.agents.values import amount, beyond, chat_tokens, code, decode_inner, table, text, token_counts, words
 from core.logs.format import Format, Sample
 from core.logs.lines import seconds
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
-_FAILED = re.compile(
-    r"^Traceback \(most recent call last\)|: command not found\s*$|^\s*(?:bash: )?syntax error near"
-    r"|introduced new syntax error|No replacement was performed|TIMED OUT|timed out and (?:was|has been)",
-    re.MULTILINE,
-)
+_FAILED = known_pattern("swe-agent-failures", re.MULTILINE)
 _EDIT_FAILED = re.compile(r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE)
 _NOTHING = "did not produce any output"
 _VIEWERS = frozenset(("open", "goto", "scroll_up", "scroll_down", "view_file", "filemap"))
@@ -162,8 +159,8 @@ def _step_action(step: dict[str, Any]) -> str:
 
 def _model(config: Any) -> str:
     """The model that the settings of a run name, which newer versions write as a text."""
-    settings = table(decode(config.encode("utf-8", "replace")) if isinstance(config, str) else config)
-    name = text(table(table(settings.get("agent")).get("model")).get("name"))
+    agent = table(table(decode_inner(config)).get("agent"))
+    name = text(table(agent.get("model")).get("name"))
     return "" if name in _NO_MODELS else name
 
 
@@ -173,8 +170,7 @@ def _cost(stats: dict[str, Any]) -> float | None:
 
 
 def _state(step: dict[str, Any]) -> dict[str, Any]:
-    state = step.get("state")
-    return table(decode(state.encode("utf-8", "replace")) if isinstance(state, str) else state)
+    return table(decode_inner(step.get("state")))
 
 
 def _sniff(sample: Sample) -> int:
@@ -296,11 +292,8 @@ def _message_cost(message: dict[str, Any]) -> float | None:
 
 def _message_time(message: dict[str, Any]) -> float | None:
     extra = table(message.get("extra"))
-    for value in (extra.get("timestamp"), table(extra.get("response")).get("created"), message.get("timestamp")):
-        at = seconds(value)
-        if at is not None:
-            return at
-    return None
+    values = (extra.get("timestamp"), table(extra.get("response")).get("created"), message.get("timestamp"))
+    return next((at for value in values if (at := seconds(value)) is not None), None)
 
 
 def _mini_sniff(sample: Sample) -> int:

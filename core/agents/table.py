@@ -15,7 +15,8 @@ from core.logs.format import Agent, Environment, FormatsLater, Location, Survey,
 _BASE = re.compile(r"\{(\w+)(?::~/([^}]*))?\}/?")
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "Positron", "Trae")
 _CLINE_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
-_OPENCLAW_FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
+# Where OpenClaw keeps its sessions, under the names it has had.
+OPENCLAW_FOLDERS = (".openclaw", ".clawdbot", ".moltbot", ".moldbot", ".kimi_openclaw", ".qclaw")
 
 
 def places(*templates: str) -> Callable[[Environment, Path], list[Path]]:
@@ -68,7 +69,7 @@ def _bases(name: str, environment: Environment, home: Path) -> list[Path | None]
             windows = folder(environment, "APPDATA")
             return [data / "goose" / "sessions", windows and windows / "Block" / "goose" / "data" / "sessions"]
         case "openclaw":
-            return [home / one for one in _OPENCLAW_FOLDERS]
+            return [home / one for one in OPENCLAW_FOLDERS]
         case "profiles":  # of oh-my-pi
             try:
                 return [*sorted((home / ".omp" / "profiles").glob("*/agent"))]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from core.agents.models import CALLING, WORDLESS
 from core.agents.normalizer import Arguments, script_arguments
-from core.agents.tables import read_tables
+from core.agents.tables import read_tables, word_list
 from core.agents.values import attached, decode, decode_inner, items, table, text, unthought, words
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.glimpse import person_words
@@ -24,18 +24,12 @@ _DEEPEST = 12
 _HOLDERS = (dict, list)
 _IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId", "source_call_id")
 _CALLED = ("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action", "command")
-_ANSWERED = (
-    *("output", "result", "content", "observation", "tool_result", "toolResult", "response", "resultDisplay"),
-    *("rawOutput", "return_value", "error"),
-)
+_ANSWERED = word_list("holders-of-results")
 _ANSWERS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output", "toolResult"))
 _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call"))
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "user_input", "last_agent_message", "thought")
-_INSIDE = (
-    *("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part", "params"),
-    "update",
-)
+_INSIDE = word_list("holders-of-messages")
 # Arguments of an action that contain the agent's words, if not the usual ones.
 _SAID_WITH: dict[str, tuple[str, ...]] = {"message": ("content",), "think": ()}
 _REUSED = re.compile(r"#\d{1,9}\Z")  # What `Calls` adds to an id that a log uses again.
@@ -45,10 +39,7 @@ _RUN = ("mswea_bash_command", "bash", "sh", "")  # What a fence names whose text
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 # Arguments that name something which runs in the background.
 _TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
-_ABOUT = (
-    *("plan", "pattern", "query", "description", "prompt", "url", "title", "question", "Message", "skill", "task"),
-    "name",
-)
+_ABOUT = word_list("telling-arguments")
 
 
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:
@@ -337,11 +328,8 @@ def _plain(value: Any, depth: int = 0) -> str:
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
-    part_text = (
-        text(part.get("text"))
-        or text(part.get("Text"))
-        or (text(table(part.get("data")).get("text")) if kind == "text" else "")
-    )
+    inner_text = text(table(part.get("data")).get("text")) if kind == "text" else ""
+    part_text = text(part.get("text")) or text(part.get("Text")) or inner_text
     if part.get("kind") == "text":
         part_text = part_text or text(part.get("data"))
     elif part.get("kind") in (None, "markdownContent"):

@@ -102,9 +102,7 @@ _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
 _OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))  # Signs that the agent's turn is over.
 _LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
 _ACTS = _LATE | _ALONE | {"reasoning"}  # Signs that the model answers, beside its words.
-_OUTPUTS = frozenset(
-    ("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output")
-)
+_OUTPUTS = known_words("codex-outputs")
 
 
 class Codex(TranscriptReader):

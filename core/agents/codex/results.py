@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.agents.calls import Result
-from core.agents.tables import known_phrases
+from core.agents.tables import known_pattern, known_phrases
 from core.agents.values import amount, code, decode, table, text, whole_number, words
 from core.events import Action
 
@@ -48,12 +48,7 @@ _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with 
 _PRINTED = re.compile(r'"exit_code"\s*:\s*(-?\d{1,9})\b')
 _OUTPUT = re.compile(r"^Output:[ \t]*\n?", re.MULTILINE)
 _FAILED = (*known_phrases("codex-failures"), "err: ", "Error: ", "error: ")
-_REJECTED = re.compile(
-    r"(?:rejected by user|rejected by the user|aborted by user|command rejected"
-    r"|patch rejected(?!: empty patch)|approval policy|rejected due to"
-    r"|denied by|rejected by policy|user denied)",
-    re.IGNORECASE,
-)
+_REJECTED = known_pattern("codex-rejected", re.IGNORECASE)
 
 
 class Output(NamedTuple):
@@ -79,11 +74,8 @@ def read_output(value: Any, cell: Sequence[Action] | None = None) -> Output:
             )
     parted = _OUTPUT.search(text[:_HEAD])
     head = text[: parted.start()] if parted else text[:_HEAD]
-    told_code = (
-        _EXIT.search(head)
-        if parted or text.startswith(("Exit code", "Process exited", "Chunk ID", "Wall time"))
-        else None
-    )
+    has_head = parted or text.startswith(("Exit code", "Process exited", "Chunk ID", "Wall time"))
+    told_code = _EXIT.search(head) if has_head else None
     running = _RUNNING.search(head)
     wall = _WALL.search(head)
     took = amount(_number(wall.group(1))) if wall else None

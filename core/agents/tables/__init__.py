@@ -126,14 +126,24 @@ def known_phrases(section: str) -> tuple[str, ...]:
     return _our_words()[section]
 
 
+def word_list(section: str) -> tuple[str, ...]:
+    """Return the words of a section of `words.txt` in their order."""
+    return tuple(" ".join(_our_words()[section]).split())
+
+
 def known_words(section: str) -> frozenset[str]:
     """Return the words of a section of `words.txt`."""
-    return frozenset(" ".join(_our_words()[section]).split())
+    return frozenset(word_list(section))
 
 
 def known_pairs(section: str) -> dict[str, Any]:
     """Return the words of a section of `words.txt`, each by the name before its `=`."""
-    return dict(pair.split("=") for pair in " ".join(_our_words()[section]).split())
+    return dict(pair.split("=") for pair in word_list(section))
+
+
+def known_pattern(section: str, flags: int = 0) -> re.Pattern[str]:
+    """Return an expression for any of those in a section of `words.txt`, one per line."""
+    return re.compile("|".join(known_phrases(section)), flags)
 
 
 @lru_cache(maxsize=8)
