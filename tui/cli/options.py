@@ -90,6 +90,12 @@ def add_speed_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=_speed_argument, metavar="X", help="initial speed, 0.25 to 64")
 
 
+def add_jobs_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--jobs`."""
+    help_text = f"how many {what} (default: one per core)"
+    parser.add_argument("--jobs", type=positive_argument, metavar="N", help=help_text)
+
+
 def since_argument(text: str) -> str:
     """Check the start of a period; see `since_moment`."""
     try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import UnreadableLog, UsageError
 from core.logs.log_files import expand_home, is_there
 from tui.cli import streams
+from tui.cli.options import add_settings_options
 
 if TYPE_CHECKING:
     from core.logs.format import Kit
@@ -102,6 +103,13 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use today's settings only, without what was carried over from earlier sessions",
     )
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    """The log a command is about, `--plain` and the settings options."""
+    parser.add_argument("path", metavar="PATH", help="a log")
+    add_plain_option(parser)
+    add_settings_options(parser)
 
 
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:

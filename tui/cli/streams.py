@@ -118,6 +118,25 @@ def say(*sentences: object) -> None:
         print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines that may contain words of a log."""
+    from core.report.formatting import plain
+
+    for line in lines:
+        print(plain(line))
+
+
+async def until_stopped() -> None:
+    """Wait for ctrl+c or the end of the terminal."""
+    import asyncio
+    import signal
+
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    await stopped.wait()
+
+
 def terminal() -> TextIO | None:
     """Return the terminal behind standard error, or None."""
     stream = sys.stderr.bare if isinstance(sys.stderr, SafeStream) else sys.stderr

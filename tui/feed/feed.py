@@ -16,7 +16,7 @@ from core.errors import NooscopeError, StateError
 from core.events import MAIN, Event
 from core.live.driver import Driver, keep_recording, open_recording
 from core.live.source import Source, Target
-from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls, with_now
 from core.logs.follow import UNKNOWN, is_late
 from core.logs.log_files import closed_at
@@ -187,8 +187,7 @@ class Feed:
         self._stopped = threading.Event()
         self._seen = threading.Event()
         self._notice = ""
-        self._waiting: tuple[Open, ...] = ()  # Calls without an answer at the end of the log.
-        self._held: tuple[Event, ...] = ()
+        self._held: tuple[Event, ...] = ()  # Calls without an answer at the end of the log.
         self._words = WordsAtPlayhead()
         self._edge: Status | None = None
         self._ending: View | None = None  # The end of a long log, shown until all of it has been read.
@@ -403,7 +402,6 @@ class Feed:
         pending = tuple(driver.pending_events())
         if pending != self._held:
             self._held = pending
-            self._waiting = open_calls(pending)
             self._pace.due = True
 
     def _open_shelf(self, source: Source) -> None:
@@ -466,13 +464,14 @@ class Feed:
         pending = self._held if self._head.following and self._head.live and not self._late else ()
         if source.session is not None:
             self._visible.allow(word_logs(source.session))
-        view = self._visible.view(self._head, self._viewpoint.agent, edge, self._waiting, pending)
+        waiting = open_calls(self._held)
+        view = self._visible.view(self._head, self._viewpoint.agent, edge, waiting, pending)
         with_words = self._words.put_into(view, source.session, self._film.timeline.events, pending)
         view = replace(
             with_words,
             status=self._status(driver, with_words, loading),
             edge=self._edge,
-            in_flight=tuple(one.tool for one in self._waiting) if self._head.following and not self._late else (),
+            in_flight=tuple(one.tool for one in waiting) if self._head.following and not self._late else (),
             behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,

@@ -71,10 +71,6 @@ class Effects(Vertical):
         yield FiringTable(id="firings").data_bind(Effects.view, Effects.recording)
         yield Figures(id="figures").data_bind(Effects.view, Effects.recording)
 
-    def emphasise(self, setting: str) -> None:
-        """Draw the reading that a setting is about first."""
-        self.query_one(Comparison).named = setting
-
     def show_labels(self, labels: tuple[Label, ...]) -> None:
         """Show what people said of firings."""
         self.labels = labels
@@ -294,7 +290,7 @@ class Bench(Horizontal):
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
         self.query_one(SettingDetails).said = DetailsContent(panel.drafted, panel.chosen, problem)
-        self.effects.emphasise(panel.name_here)
+        self.query_one(Comparison).named = panel.name_here  # its reading is drawn first
 
     # The line one types in
 
@@ -332,7 +328,7 @@ class Bench(Horizontal):
     @on(Input.Submitted, "#find")
     def _submit_search(self, event: Input.Submitted) -> None:
         event.stop()
-        self.end_input()
+        self.action_end_input()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a line is typed it gets all keys except escape."""
@@ -347,10 +343,7 @@ class Bench(Horizontal):
         """A line to type or to search in is open."""
         return self.has_class("-typing") or self.has_class("-finding")
 
-    def action_end_input(self) -> None:
-        self.end_input()
-
-    def end_input(self) -> bool:
+    def action_end_input(self) -> bool:
         """Close the line one types in, else the sweep, else the search; False if none is open."""
         settings = self.query_one(SettingsList)
         if self._has_line:
@@ -467,9 +460,7 @@ class Bench(Horizontal):
                 self.post_message(Failed(str(complaint)))
         self.app.push_screen(SaveScreen(self.profile_files, self.draft, profiles), self._saved)
 
-    def _take_over(self, profile: SettingsProfile | None) -> None:
-        if profile is None:
-            return
+    def _take_over(self, profile: SettingsProfile) -> None:
         problem = self.draft.lay(profile_changes(profile, self.draft.begun))
         self._show(problem)
         if problem:
@@ -542,5 +533,5 @@ class TuningScreen(Board):
         self.set_class(self.size.height < FLAT, "-flat")
 
     def action_leave(self) -> None:
-        if not self.query_one(Bench).end_input():
+        if not self.query_one(Bench).action_end_input():
             self.dismiss()

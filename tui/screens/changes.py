@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,9 +35,7 @@ class ChangedFiles(CursorList):
 
     EMPTY: ClassVar[str] = "no file changed so far"
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.files: list[FileChange] = []
+    files: Sequence[FileChange] = ()
 
     def count_rows(self) -> int:
         return len(self.files)
@@ -147,9 +145,8 @@ class ChangesScreen(Board):
 
     def show_file(self) -> None:
         """Show the diff of the file under the cursor."""
-        rows = self.query_one(ChangedFiles)
-        if rows.files:
-            self._wanted = rows.files[rows.cursor].path
+        if self._chosen is not None:
+            self._wanted = self._chosen.path
             self.watch_view()
 
     @property

@@ -153,7 +153,7 @@ class CompareScreen(LeftOnce[None]):
         bind("play.on", "step(1)"),
         bind("jump.difference", "difference", "next difference", "To the next move of only one run", show=True),
         bind("open", "open", "open A", "Open session A at the playhead", show=True),
-        bind("back", "leave", show=True),
+        bind("back", "dismiss", show=True),
     ]
 
     def __init__(self, paths: tuple[str, ...], ids: tuple[str, ...], settings: Settings) -> None:
@@ -222,6 +222,3 @@ class CompareScreen(LeftOnce[None]):
             return
         place, _ = _reached(self.compared.moments, self.playhead)
         self.app.post_message(OpenSession(Path(self._paths[0]), False, self._ids[0], str(max(1, place + 1))))
-
-    def action_leave(self) -> None:
-        self.dismiss()

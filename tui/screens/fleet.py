@@ -100,11 +100,6 @@ class FleetScreen(LeftOnce[None]):
         self._watch(False)
         self._clock.pause()
 
-    @property
-    def clock_runs(self) -> bool:
-        """Whether the title is updated every second: only while it is visible."""
-        return self._clock._active.is_set()
-
     def on_resize(self) -> None:
         self._title()
         self._show_detail(self.query_one(FleetTable).chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +20,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from core.report.formatting import plain
-from core.settings.screen import ScreenSettings
 from tui.draw.line import Line, fit, wrapped
 from tui.keys import KEYS, bind
 from tui.screens.board import Board
@@ -116,9 +115,7 @@ class HelpScreen(Board):
         bind("back", "leave", "", "Clear the filter, or close help", show=True),
     ]
 
-    def __init__(self, settings: ScreenSettings | None = None) -> None:
-        super().__init__(settings)
-        self._topics: list[Topic] = []
+    _topics: Sequence[Topic] = ()
 
     def compose(self) -> ComposeResult:
         page = TextPage(id="page")

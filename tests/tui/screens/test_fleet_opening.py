@@ -167,8 +167,8 @@ async def test_the_title_of_the_fleet_is_not_told_anew_while_nobody_sees_it(app:
         await until(pilot, lambda: read(app, 10))
         fleet = cast(FleetScreen, app.screen)
         assert isinstance(fleet, FleetScreen)
-        assert fleet.clock_runs
+        assert fleet._clock._active.is_set()
         await pilot.press("enter")
-        await until(pilot, lambda: app.view is not None and not fleet.clock_runs)
+        await until(pilot, lambda: app.view is not None and not fleet._clock._active.is_set())
         await pilot.press("f")
-        await until(pilot, lambda: app.screen is fleet and fleet.clock_runs)
+        await until(pilot, lambda: app.screen is fleet and fleet._clock._active.is_set())

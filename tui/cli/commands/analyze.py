@@ -12,7 +12,7 @@ from core.errors import NooscopeError
 from core.folders import carry_over_folder
 from core.report.answers import question
 from tui.cli import recordings, streams
-from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.options import add_jobs_option, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write one JSON line per tick of the mind's clock; - prints them instead of the report",
     )
-    parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one per core)"
-    )
+    add_jobs_option(parser, "logs at once")
     parser.add_argument(
         "--parquet",
         metavar="FOLDER",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.options import PLACE, add_settings_options, settings_from
 from tui.cli.recordings import add_plain_option, initial_states_of
-from tui.cli.streams import say
+from tui.cli.streams import print_lines, say
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
@@ -137,6 +137,5 @@ def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     if place.standing == "gone":
         return 1
     summary = ChronoNav(timeline).move(bookmark.place, bookmark.created, SummaryPolicy("narrative"))
-    for line in [*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary]:
-        print(plain(line))
+    print_lines([*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary])
     return 1 if place.standing == "differs" else 0

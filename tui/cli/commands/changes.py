@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import PLACE, add_settings_options, known_agent, settings_from
-from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
+from tui.cli.options import PLACE, known_agent, settings_from
+from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
+from tui.cli.streams import print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--file", metavar="FILE", help="only this file, or those below this folder")
     parser.add_argument("--agent", help="only files that this agent edited, and its lines (default: all)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--stat", action="store_true", help="only count lines, and list commits and checks")
     form.add_argument("--json", action="store_true", help="as JSON, with the diff of each file")
-    add_plain_option(parser)
-    add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,8 +52,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.stat:
             print(diff_text(one, changes.diff(one.path, place)))
     if args.stat and not args.file:
-        for line in outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at).lines():
-            print(line)
+        print_lines(outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at).lines())
     if not files:
         print(f"no file was changed in the first {place} events, as far as the log shows")
     return 0

@@ -43,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than {_SHOWN} rows")
-    parser.add_argument(
-        "--jobs", type=options.positive_argument, metavar="N", help="how many logs at once (default: one per core)"
-    )
+    options.add_jobs_option(parser, "logs at once")
     parser.add_argument("--forget", action="store_true", help="delete cached readings, then exit (logs stay untouched)")
     options.add_settings_options(parser)
 

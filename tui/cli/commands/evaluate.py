@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli import streams
-from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.options import add_jobs_option, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -48,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")
-    parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one per core)"
-    )
+    add_jobs_option(parser, "processes")
     add_settings_options(parser)
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import NooscopeError, UsageError
-from tui.cli.streams import print_table, say
+from tui.cli.streams import print_lines, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,6 +195,5 @@ def _check(offer: Offer) -> int:
     kind: type[StepExtension] = value
     session, kit = one_session(str(find_sample(FIRST).path), Settings())
     proof = prove(kind, list(read_session(session, kit, Settings().ingest.lines)))
-    for sentence in proof.sentences:
-        print(sentence)
+    print_lines(proof.sentences)
     return 0 if proof.sound else 1

@@ -7,8 +7,8 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from tui.cli import options
-from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
-from tui.cli.streams import say
+from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
+from tui.cli.streams import print_lines, say
 
 if TYPE_CHECKING:
     from core.engine.mind.fabric import MindEvent
@@ -25,7 +25,6 @@ _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the
 
 
 def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: end)")
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument(
@@ -35,8 +34,7 @@ def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
         help="maximum tokens of similar earlier episodes (default: the setting)",
     )
     parser.add_argument("--json", action="store_true", help="every reading, as JSON")
-    add_plain_option(parser)
-    options.add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_frame(args: argparse.Namespace) -> int:
@@ -86,8 +84,7 @@ def run_frame(args: argparse.Namespace) -> int:
     if preserved is not None:
         lines += ["", "At the last compaction", *(f"  {line}" for line in preserved_lines(preserved)[:_PRESERVED])]
     lines += ["", "Every reading: --json"]
-    for line in lines:
-        print(formatting.plain(line))
+    print_lines(lines)
     return 0
 
 
@@ -114,16 +111,14 @@ def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
 
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     options.add_stretch_options(parser)
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument("--json", action="store_true", help="every reading that differs, as JSON")
-    add_plain_option(parser)
-    options.add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_diff(args: argparse.Namespace) -> int:
-    from core.report.formatting import plain, readable_json
+    from core.report.formatting import readable_json
     from core.report.now import Landmarks, Teller
     from core.report.page import between, difference, difference_page
     from core.timeline.places import parse_place
@@ -144,21 +139,18 @@ def run_diff(args: argparse.Namespace) -> int:
     low, high = sorted((begin, end))
     lines += [f"{'between':<8}{between(timeline.events[low:high], after.agent)}", ""]
     lines += difference_page(before, after) or ["nothing differs"]
-    for line in [*lines, "", "Every reading that differs: --json"]:
-        print(plain(line))
+    print_lines([*lines, "", "Every reading that differs: --json"])
     return 0
 
 
 def add_events_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
         "--since", type=int, default=0, metavar="NUMBER", help="start at this event number (default: all)"
     )
     parser.add_argument("--kind", action="append", metavar="NAME", help="only this kind; repeatable")
     parser.add_argument("--kinds", action="store_true", help="count the kinds instead")
     parser.add_argument("--json", action="store_true", help="as JSON, one event per line")
-    add_plain_option(parser)
-    options.add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_events(args: argparse.Namespace) -> int:
@@ -204,7 +196,6 @@ def run_events(args: argparse.Namespace) -> int:
 
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--find", metavar="HASH", help="the node whose hash starts with this, and the path to it")
     parser.add_argument(
         "--go", metavar="RECORD", help="the model at a record, by its number, id or hash, and what came since"
@@ -212,8 +203,7 @@ def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--note", metavar="TEXT", help="with --go: your own summary instead of what came since")
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")
-    add_plain_option(parser)
-    options.add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_tree(args: argparse.Namespace) -> int:
@@ -264,7 +254,7 @@ def _print_path_to(tree: ConversationTree, prefix: str) -> int:
 def _print_record(args: argparse.Namespace, settings: Settings, tree: ConversationTree) -> int:
     """Go back from the end of the recording to a record, and print the model there."""
     from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines, place_after
-    from core.report.formatting import count, plain
+    from core.report.formatting import count
 
     node = tree.resolve(args.go)
     timeline = recording_at(args.path, initial_states_of(args, settings))
@@ -273,8 +263,7 @@ def _print_record(args: argparse.Namespace, settings: Settings, tree: Conversati
     summary = ChronoNav(timeline).move(place, timeline.time_of(len(timeline)), policy, node.id)
     print(_node_line(node))
     print(f"record {node.place + 1}, {count(len(tree.path(node.id)), 'record')} from the start; event {place}")
-    for line in [*frame_lines(timeline.at(place)), "", "since then:", *summary]:
-        print(plain(line))
+    print_lines([*frame_lines(timeline.at(place)), "", "since then:", *summary])
     return 0
 
 
@@ -342,7 +331,6 @@ def run_trail(args: argparse.Namespace) -> int:
         print(readable_json({"moves": visits, "head": trail.head, "sound": True}))
         return 0
     if not args.verify:
-        for line in trail_lines(trail, trail.visits[0].at if trail.visits else 0.0):
-            print(line)
+        print_lines(trail_lines(trail, trail.visits[0].at if trail.visits else 0.0))
     print(f"{count(len(trail), 'move')}, the chain is intact" if len(trail) else "no moves are recorded")
     return 0

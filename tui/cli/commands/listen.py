@@ -6,12 +6,11 @@ import argparse
 import asyncio
 import contextlib
 import os
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.options import add_settings_options, port_argument, settings_from
-from tui.cli.streams import say
+from tui.cli.streams import say, until_stopped
 
 if TYPE_CHECKING:
     from core.extras.telemetry.intake import Inbox
@@ -54,11 +53,7 @@ def run(args: argparse.Namespace) -> int:
 async def _run_station(args: argparse.Namespace, settings: Settings) -> int:
     telemetry = await _open_telemetry(args, settings) if args.otlp else None
     served = None if args.no_hooks else await _intake(args, settings, needed=not args.otlp)
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    await until_stopped()
     if served is not None:
         intake, thread = served
         await asyncio.to_thread(thread.close)

@@ -6,9 +6,9 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PLACE, add_settings_options, add_stretch_options, positive_argument, settings_from
-from tui.cli.recordings import add_plain_option, initial_states_of, one_session, recording_at
-from tui.cli.streams import say
+from tui.cli.options import PLACE, add_stretch_options, positive_argument, settings_from
+from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
+from tui.cli.streams import print_lines, say
 
 if TYPE_CHECKING:
     from core.extras.narrator.router import Told
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def add_recap_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     add_stretch_options(parser)
     parser.add_argument(
         "--as",
@@ -39,13 +38,12 @@ def add_recap_arguments(parser: argparse.ArgumentParser) -> None:
         help="in sentences that cite their events, with names for the episodes and the last dream",
     )
     add_tier_option(parser)
-    add_plain_option(parser)
-    add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_recap(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, SummaryPolicy, frame_lines
-    from core.report.formatting import count, plain, token_estimate
+    from core.report.formatting import count, token_estimate
     from core.report.outcome import outcome_with_fates, read_outcome
     from core.report.story import story
     from core.timeline.places import parse_place
@@ -69,8 +67,7 @@ def run_recap(args: argparse.Namespace) -> int:
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
     outcome = outcome_with_fates(reader.at(end), reader.project, session.id, timeline.events[0].at).lines()
     lines += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
-    for line in [*lines, "", *summary, *([""] if summary else []), *frame_lines(timeline.at(end))]:
-        print(plain(line))
+    print_lines([*lines, "", *summary, *([""] if summary else []), *frame_lines(timeline.at(end))])
     return 0
 
 
@@ -92,12 +89,10 @@ def _print_prose(args: argparse.Namespace, settings: Settings, timeline: Timelin
 
 
 def add_why_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_tier_option(parser)
-    add_plain_option(parser)
-    add_settings_options(parser)
+    add_log_options(parser)
 
 
 def run_why(args: argparse.Namespace) -> int:
@@ -112,8 +107,7 @@ def run_why(args: argparse.Namespace) -> int:
     if args.json:
         print(readable_json(prose_json(prose)))
         return 0
-    for line in prose_lines(prose):
-        print(line)
+    print_lines(prose_lines(prose))
     print(f"[12] is event 12: nooscope replay {typed_path(args.path)} --at 12")
     return 0
 

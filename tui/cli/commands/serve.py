@@ -8,12 +8,11 @@ import errno
 import os
 import secrets
 import shlex
-import signal
 import socket
 import sys
 
 from tui.cli.options import port_argument, positive_argument
-from tui.cli.streams import say
+from tui.cli.streams import say, until_stopped
 
 _PORT = 8421
 SHOWN = ("watch", "replay", "fleet", "demo")  # Commands with a screen.
@@ -88,10 +87,6 @@ async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
             "anyone with this address can see everything and press every key; it is not encrypted, "
             "so use it in a network you trust or behind a proxy with TLS"
         )
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    await until_stopped()
     await server.close()
     return 0

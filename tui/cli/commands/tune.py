@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui.cli import recordings, streams
-from tui.cli.options import PLACE, add_project_option, add_settings_options, positive_argument, settings_from
+from tui.cli.options import PLACE, add_jobs_option, add_project_option, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -24,7 +24,6 @@ _SMALL = 400_000  # Bytes below which starting another process costs more than i
 
 
 def add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--steer", metavar="WORDS", help="preview a message of yours at the place named by --at")
@@ -32,8 +31,7 @@ def add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help=f"where the message is previewed: {PLACE} (default: the end)"
     )
-    recordings.add_plain_option(parser)
-    add_settings_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_whatif(args: argparse.Namespace) -> int:
@@ -69,8 +67,7 @@ def run_whatif(args: argparse.Namespace) -> int:
     _print_difference(difference, timeline.events[0].at, done)
     if result is not None:
         _print_unheard(result, timeline.events[0].at)
-    for line in limit_lines(done, total):
-        print(line)
+    streams.print_lines(limit_lines(done, total))
     return 0
 
 
@@ -79,8 +76,7 @@ def _print_unheard(result: WhatIfResult, start: float) -> None:
     from core.report.event_words import firing_words
     from core.report.formatting import clock, plain
 
-    for sentence in result.why_unchanged(MAIN):
-        print(sentence)
+    streams.print_lines(result.why_unchanged(MAIN))
     silenced = result.silenced
     if silenced is not None and (silenced.kept or not silenced.equal):
         print("muted crossings (before, after):")
@@ -146,9 +142,7 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
         help="the setting, and how many values from where to where",
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
-    parser.add_argument(
-        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one per core)"
-    )
+    add_jobs_option(parser, "sessions at once")
     recordings.add_plain_option(parser)
     add_project_option(parser)
 

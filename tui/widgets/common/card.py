@@ -25,7 +25,6 @@ class Card(Panel):
     """Makes its lines once for a view and a width, and takes the room they need; alone it scrolls."""
 
     DEFAULT_CSS = "Card { height: auto; min-height: 3; &.-maximized { height: 1fr; } }"
-    EMPTY: ClassVar[str] = "waiting for the first event"
     CLICKS_ZOOM = True
     # Lines it usually takes, and where there is room for all it has; by these columns are filled.
     TALL: ClassVar[tuple[int, int]] = (8, 12)

@@ -23,8 +23,6 @@ from tui.widgets.common.panel import Panel
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
 
 
-_LEVELS = ("quiet", "plain", "strong", "alert")  # How much a status presses, as ink.
-
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
 _HUGE = 180
@@ -89,10 +87,15 @@ def _mode(view: View) -> list[Line]:
 def _subject(view: View, width: int, *, model: bool = True) -> list[Line]:
     subject = view.subject
     tight = width < _ROOMY
-    name = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-")) if model else ""
+    name = model_name(subject.model) if model else ""
     names = ["" if tight else plain(subject.tool, 16), _project(view, tight), _cut_end(name, 12 if tight else 24)]
     parts = [part for part in names if part]
     return [[(" · ".join(parts), "plain")]] if parts else []
+
+
+def model_name(model: str) -> str:
+    """Return what a model is called, without its maker and its date."""
+    return _DATE.sub("", model.rpartition("/")[2].removeprefix("claude-"))
 
 
 def _project(view: View, tight: bool) -> str:

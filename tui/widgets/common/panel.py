@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rich.cells import cell_len
@@ -50,12 +51,11 @@ class Panel(Widget, can_focus=True):
     # Clicked twice it is shown alone; one with rows of its own has another use for that.
     CLICKS_ZOOM: ClassVar[bool] = False
 
+    @dataclass
     class Zoom(Message):
         """Ask for this panel on the whole screen."""
 
-        def __init__(self, panel: Panel) -> None:
-            super().__init__()
-            self.panel = panel
+        panel: Panel
 
     view: reactive[View | None] = reactive(None, repaint=False)
     detailed: reactive[bool] = reactive(False)  # Shown alone, with its details.

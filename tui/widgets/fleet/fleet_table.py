@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,10 +19,10 @@ from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
 from tui.keys import bind
+from tui.widgets.common.header import model_name
 from tui.widgets.common.panel import Scroller
 
 _HIGH, _FULL = 0.5, 0.75
-_DATE = re.compile(r"-\d{8}$")
 _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
 _REST_STYLES = {"done": "confidence", "gave up": "seeking"}
 _LOW = 0.2
@@ -73,10 +72,6 @@ def _for(row: FleetRow, width: int, moment: CellContext) -> Line:
 def _text(words: Callable[[FleetRow], str], ink: str = "quiet") -> Cell:
     """A cell with text of its row, quiet while the session is at rest."""
     return lambda row, width, _: [(fit(plain(words(row)), width), ink if row.status.level else "quiet")]
-
-
-def _model_name(row: FleetRow) -> str:
-    return _DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-"))
 
 
 def _curve(row: FleetRow, width: int, moment: CellContext) -> Line:
@@ -247,7 +242,7 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
         chosen.append(Column("agent", room.agent, _text(lambda row: row.agent), "agent"))
     if huge:
         chosen += [
-            Column("model", 12, _text(_model_name)),
+            Column("model", 12, _text(lambda row: model_name(row.model))),
             Column("state", 10, _state),
             Column("pattern", 14, _pattern_cell),
         ]

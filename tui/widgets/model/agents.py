@@ -32,7 +32,6 @@ class AgentList(CursorPanel):
     """A tree of agents with a cursor; enter shows the session as that agent sees it."""
 
     TITLE: ClassVar[str] = "Agents"
-    EMPTY: ClassVar[str] = "waiting for the first event"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "choose", "", "Look at this agent on every screen", show=True),
         bind("row.up", "move(-1)", "", "The previous agent"),

@@ -352,9 +352,7 @@ class LineageCard(Card):
     TITLE: ClassVar[str] = "Lineage"
     TALL: ClassVar[tuple[int, int]] = (13, 27)
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
+    _checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 
     def brief(self, view: View, width: int) -> Iterator[Line]:
         affect = view.frame.affect

@@ -191,7 +191,6 @@ class Document(Panel):
     """Entries below each other; the first line in sight stays until the reader moves it."""
 
     TITLE: ClassVar[str] = "Transcript"
-    EMPTY: ClassVar[str] = "waiting for the first event"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("open", "seek", "go there", "Move the playhead to this entry", show=True),
         bind("fold", "whole", "", "Expand or collapse this entry", show=True),

@@ -198,9 +198,7 @@ class PassagePane(TextPage):
     TITLE: ClassVar[str] = "Line"
     EMPTY: ClassVar[str] = "reading"
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.place = -1  # Of the event whose line is shown or on its way.
+    place = -1  # Of the event whose line is shown or on its way.
 
     def open(self, event: Event, place: int, logs: Sequence[Path]) -> None:
         """Read the log line of an event, if one of these logs has it."""

@@ -41,23 +41,19 @@ class Comparison(Panel):
     """A curve for each reading the edits touch; click to seek."""
 
     TITLE: ClassVar[str] = "Actual against what-if"
-    EMPTY: ClassVar[str] = "waiting for the first event"
 
     compared: reactive[WhatIfResult | None] = reactive(None)
     named: reactive[str] = reactive("")  # The setting under the cursor.
 
     labels: reactive[tuple[Label, ...]] = reactive(())
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._window = EventWindow(0, 0, 1)
+    _window = EventWindow(0, 0, 1)
 
     def watch_compared(self) -> None:
         self.redraw()
         self.border_subtitle = self._state()
 
-    def watch_labels(self) -> None:
-        self.redraw()
+    watch_labels = Panel.redraw
 
     def watch_named(self) -> None:
         if self.compared is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -40,10 +41,8 @@ class FiringTable(CursorList):
 
     compared: reactive[WhatIfResult | None] = reactive(None, repaint=False)
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._listed: list[Counted] = []
-        self._listed_for: object = None
+    _listed: Sequence[Counted] = ()
+    _listed_for: object = None
 
     def watch_view(self, view: View | None) -> None:
         if view is not None and self.compared is None and self._listed_for != view.total:
@@ -51,11 +50,9 @@ class FiringTable(CursorList):
 
     def watch_recording(self) -> None:
         if self.compared is not None:
-            table = self.compared.difference.table()
-            self._listed = [(name, *row) for name, row in table.items()]
-            self._listed.sort(key=lambda row: (-(row[2] + row[3] + row[4]), row[0]))
-            self._listed += _unheard(self.compared)
-            self._listed_for = None
+            table: list[Counted] = [(name, *row) for name, row in self.compared.difference.table().items()]
+            table.sort(key=lambda row: (-(row[2] + row[3] + row[4]), row[0]))
+            self._listed, self._listed_for = [*table, *_unheard(self.compared)], None
         else:
             self._listed = _actual(self.recording)
             self._listed_for = len(self.recording) if self.recording is not None else 0
@@ -183,8 +180,7 @@ class Figures(Panel):
 
     compared: reactive[WhatIfResult | None] = reactive(None)
 
-    def watch_compared(self) -> None:
-        self.redraw()
+    watch_compared = Panel.redraw
 
     def subtitle(self, view: View) -> str:
         return f"event {view.index:,} of {view.total:,}"
