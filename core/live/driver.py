@@ -9,6 +9,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -238,7 +239,7 @@ class Driver:
         if self.is_retaken(event):
             return self._step(event)
         started = time.perf_counter()
-        policy = self._policy_hash() if isinstance(event, Compaction) else ""
+        policy = self.inputs.initial.policy_hash(self.society.settings) if isinstance(event, Compaction) else ""
         self._preserver.before(event, self.society, policy)
         step = self._step(event)
         self.latency.take(time.perf_counter() - started)
@@ -464,18 +465,11 @@ class Driver:
 
     def problems(self) -> list[str]:
         """Return the problems with stored and inherited state, every sentence once."""
-        sentences = [
-            *self._problems,
-            *self.listeners.take_problems(),
-            *self._initial_states.notices,
-            *(self._carry_over.problems if self._carry_over else ()),
-        ]
-        while self._notifier is not None and self._notifier.problems:
-            sentences.append(self._notifier.problems.pop(0))
-        self._problems.clear()
-        self._initial_states.notices.clear()
-        if self._carry_over is not None:
-            self._carry_over.problems.clear()
+        sentences: list[str] = []
+        ours = [one.problems for one in (self._carry_over, self._notifier) if one is not None]
+        for problems in (self._problems, self.listeners.take_problems(), self._initial_states.notices, *ours):
+            while problems:  # couriers may add more meanwhile
+                sentences.append(problems.pop(0))
         fresh = [each for each in dict.fromkeys(sentences) if each not in self._said]
         self._said.update(fresh)
         return fresh
@@ -483,9 +477,6 @@ class Driver:
     def preserved(self) -> list[Preserved]:
         """Return the state at each compaction since the last call."""
         return self._preserver.news()
-
-    def _policy_hash(self) -> str:
-        return self.inputs.initial.policy_hash(self.society.settings)
 
     def log_notices(self) -> list[str]:
         """Return the notices about the logs since the last call."""
@@ -515,30 +506,19 @@ def open_recording(
     session, notice = find_session(target, kit, settings)
     if notice:
         initial_states.notices.append(notice)
+    recording = partial(Driver, initial_states=initial_states, record=True, wall=wall, extensions=extensions)
     if session is None or target.live:
         source = Followed(session or target.path, kit, settings)
         inputs = None
         if session is not None and carry_over is None:
             inputs = RunInputs(settings, initial_states.initial._replace(seed=seed_of(session.id)))
-        return Driver(
-            source,
-            initial_states,
-            inputs=inputs,
-            record=True,
-            carry_over=carry_over,
-            bookmarks=bookmarks,
-            notifier=notifier,
-            wall=wall,
-            hooks=hooks,
-            extensions=extensions,
-        )
+        live = partial(recording, carry_over=carry_over, bookmarks=bookmarks, notifier=notifier, hooks=hooks)
+        return live(source, inputs=inputs)
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     cached = cache.load(session.id, *inputs) if cache is not None else None
     recorded = cached.timeline if cached is not None and cached.sources == session_stamps(session) else None
     saved.behind = recorded is None
-    return Driver(
-        saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
-    )
+    return recording(saved, inputs=inputs, recorded=recorded)
 
 
 def keep_recording(driver: Driver, cache: Cache | None) -> None:

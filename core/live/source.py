@@ -57,16 +57,10 @@ def find_session(target: Target, kit: Kit, settings: Settings) -> FoundSession:
     named_session = [one for one in matches if one.id == target.session]
     if named_session or len(matches) == 1:
         return FoundSession((named_session or matches)[0])
-    newest = max(reversed(matches), key=_changed)
+    newest = max(reversed(matches), key=lambda one: state_on_disk([one.path])[0])
     name = safe(target.path.name)
     notice = f"{name} contains {len(matches)} sessions, and this is the newest; {name}#SESSION opens another"
     return FoundSession(newest, notice)
-
-
-def _changed(session: LogSession) -> float:
-    with contextlib.suppress(OSError):
-        return session.path.stat().st_mtime
-    return 0.0
 
 
 def _blank(path: Path) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, 
 from core.report.agents import agent_names, as_sub_agent
 from core.report.event_words import tool_words
 from core.report.now import Now, first_row
-from core.report.story import OVER, Close, LastWord, begins_turn, finishes, last_word, next_close
+from core.report.story import OVER, Close, begins_turn, finishes, last_word, next_close
 from core.report.turn_endings import EndingReader, TurnWork, turn_of
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
@@ -193,7 +194,9 @@ def with_minds(
 def open_calls(pending: Iterable[Event]) -> tuple[Open, ...]:
     """Calls without an answer, oldest first."""
     calls = [call for call in pending if isinstance(call, ToolUse) and call.outcome == "pending"]
-    return tuple(Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=_time))
+    return tuple(
+        Open(call.at, call.agent, call.tool, call.action, call.purpose) for call in sorted(calls, key=attrgetter("at"))
+    )
 
 
 def _flows(society: Society) -> bool:
@@ -219,10 +222,6 @@ def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str])
                 failed = f"{receptor.facts.failures_in_a_row} actions in a row failed"
                 return AgentTrouble(since[name], failed, name)
     return None
-
-
-def _time(event: Event) -> float:
-    return event.at
 
 
 _STUCK = float(AGENT_STATES.index("stuck"))
@@ -256,7 +255,7 @@ class StatusHistory:
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
         self._grow()
-        left = self._last_word(index)
+        left = last_word(self._backwards(index), self._final)
         close = left.close
         clocks = [made_up for place, made_up in self._clocks if place < index]
         log = StatusFacts(
@@ -274,12 +273,7 @@ class StatusHistory:
         awake = [one.name for one in society.read().agents if one.awake and one.ended is None]
         stuck = {name: at for name in awake if (at := self._since(name, index, "state")) is not None}
         facts = with_minds(society, log, stuck, self._timeline.society)
-        if close not in OVER:
-            return facts
-        track, events = self._timeline.tracks.get(MAIN), self._timeline.events
-        rows = range(track.row(index - 1), -1, -1) if track is not None else ()
-        turns, work = turn_of(events[track.indexes[row]] for row in rows if track is not None)
-        return with_ending(facts, self.endings, turns, work)
+        return facts if close not in OVER else with_ending(facts, self.endings, *turn_of(self._backwards(index)))
 
     def open_calls(self, index: int, at: float, asking: Collection[str] = frozenset()) -> tuple[Open, ...]:
         """Calls made by a moment and not answered among the first `index` events, oldest first.
@@ -360,12 +354,11 @@ class StatusHistory:
         number = bisect_left(places, index) - 1
         return self._timeline.events[places[number]].at if number >= 0 else 0.0
 
-    def _last_word(self, index: int) -> LastWord:
-        """Return what the main agent's events up to there leave behind."""
+    def _backwards(self, index: int) -> Iterator[Event]:
+        """Yield the main agent's events up to there, the newest first."""
         track, events = self._timeline.tracks.get(MAIN), self._timeline.events
-        rows = range(track.row(index - 1), -1, -1) if track is not None else ()
-        places = (track.indexes[row] for row in rows if track is not None)
-        return last_word((events[place] for place in places), self._final)
+        if track is not None:
+            yield from (events[track.indexes[row]] for row in range(track.row(index - 1), -1, -1))
 
     def _since(self, agent: str, index: int, column: str) -> float | None:
         """Since when a column of an agent has been set without a break; None if it is not set."""

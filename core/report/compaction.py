@@ -121,9 +121,7 @@ def preserve(
         pattern=receptor.behaviour.short.pattern,
         regime=frame_before.story.regime,
         phase=frame_before.story.phase,
-        governor=GovernorKept(
-            governor.state, governor.step, governor.stagnant, governor.budgets, governor.halt, governor.after_halt
-        ),
+        governor=GovernorKept(*(getattr(governor, name) for name in GovernorKept.__struct_fields__)),
         warnings=tuple(_warnings(frame_before)),
         centre=hottest_branch(receptor.heatmap),
         paths=tuple(HotPath(leaf.path, leaf.count, leaf.opened, leaf.modified) for leaf in hot),

@@ -160,19 +160,15 @@ def _matched(
 ) -> list[tuple[int, int]]:
     """Return pairs of equal moves: first those unique in both runs, then those between them."""
     pairs: list[tuple[int, int]] = []
-    stretches = [(a, b, c, d, False)]
+    stretches = [(a, b, c, d)]
     while stretches:
-        a, b, c, d, anchored = stretches.pop()
+        a, b, c, d = stretches.pop()
         if a >= b or c >= d:
             continue
-        anchors = [] if anchored else _anchors(left, right, a, b, c, d)
-        if not anchors:
-            pairs += _near(left, right, a, b, c, d)
-            continue
-        pairs += anchors
-        edges = [(a - 1, c - 1), *anchors, (b, d)]
-        for (start, begin), (stop, end) in pairwise(edges):
-            stretches.append((start + 1, stop, begin + 1, end, False))
+        anchors = _anchors(left, right, a, b, c, d)
+        pairs += anchors or _near(left, right, a, b, c, d)
+        edges = pairwise([(a - 1, c - 1), *anchors, (b, d)] if anchors else ())
+        stretches += [(start + 1, stop, begin + 1, end) for (start, begin), (stop, end) in edges]
     return sorted(pairs)
 
 

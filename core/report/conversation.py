@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -321,12 +321,9 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
         before = _rates(timeline.marks.between(0, change.after), change.after)
         foreseen = _rates(branch.run.marks, change.after)
         since = _rates(timeline.marks.between(change.after, end), end - change.after)
-        names = sorted(before.keys() | foreseen.keys() | since.keys())
-        rows = tuple(
-            Foreseen(name, before.get(name, 0.0), foreseen.get(name, 0.0), since.get(name, 0.0))
-            for name in names
-            if before.get(name, 0.0) != foreseen.get(name, 0.0)
-        )
+        names = sorted(before.keys() | foreseen.keys())
+        changed = [name for name in names if before[name] != foreseen[name]]
+        rows = tuple(Foreseen(name, before[name], foreseen[name], since[name]) for name in changed)
         settings = _changed(timeline.settings_at(max(0, change.after - 1)), change)
         applied.append(AppliedChange(change.after, timeline.time_of(change.after), settings, rows, end - change.after))
     return applied
@@ -339,7 +336,7 @@ def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], lis
     recorded = _rates(timeline.marks.between(0, len(timeline)), len(timeline))
     lines = []
     for name in sorted(dreamt.keys() | recorded.keys()):
-        one, other = dreamt.get(name, 0.0), recorded.get(name, 0.0)
+        one, other = dreamt[name], recorded[name]
         if one != other:
             lines.append(DreamFinding(name, one, other, abs(one - other) / max(one, other)))
     lines.sort(key=lambda each: (-each.strength, each.name))
@@ -438,9 +435,9 @@ def _changed(before: Settings, change: SettingsChange) -> tuple[str, ...]:
     return tuple(f"{name} {value}" for name, value in changed_values(before, change.settings).items())
 
 
-def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
-    counts = Counter(mark.name for mark in marks if mark.kind in FIRINGS)
-    return {name: _SHARE * number / events for name, number in counts.items()} if events else {}
+def _rates(marks: Iterable[Mark], events: int) -> defaultdict[str, float]:
+    counts = Counter(mark.name for mark in marks if events and mark.kind in FIRINGS)
+    return defaultdict(float, {name: _SHARE * number / events for name, number in counts.items()})
 
 
 def _finding_line(each: DreamFinding) -> str:

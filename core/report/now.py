@@ -89,7 +89,8 @@ class Landmarks:
 
     def prompt(self, index: int) -> Prompt | AgentStart | None:
         """The last prompt among the first `index` events; of a sub-agent, what it was started with."""
-        last = self._event_before(self._prompts, index)
+        prompts = bisect_right(self._prompts, index - 1)
+        last = self._events[self._prompts[prompts - 1]] if prompts else None
         return last if isinstance(last, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
@@ -157,10 +158,6 @@ class Landmarks:
             return 0, 0
         first = bisect_right(self._failures, recent[0] - 1)
         return bisect_right(self._failures, index - 1) - first, len(recent)
-
-    def _event_before(self, places: list[int], index: int) -> Event | None:
-        at = bisect_right(places, index - 1)
-        return self._events[places[at - 1]] if at else None
 
 
 def _tries(call: ToolUse, read: Callable[[Event], Words] | None) -> set[Hashable]:
@@ -286,8 +283,10 @@ class NowReader:
         words: bool = True,
     ) -> Now:
         """After the first `index` events, at a moment; without `words` nothing is read."""
-        marks = self._landmarks(events, agent)
-        return (self._teller if words else self._silent).now(marks, index, pending, at)
+        if self._marks is None or self._of is not events or self._marks.agent != agent:
+            self._marks, self._of = Landmarks(events, agent), events
+        self._marks.grow()
+        return (self._teller if words else self._silent).now(self._marks, index, pending, at)
 
     def title(self, events: Sequence[Event]) -> str:
         """Return the person's first request, in a line."""
@@ -299,12 +298,6 @@ class NowReader:
             if line and not BARE_COMMAND.fullmatch(line):
                 return line
         return title
-
-    def _landmarks(self, events: Sequence[Event], agent: str) -> Landmarks:
-        if self._marks is None or self._of is not events or self._marks.agent != agent:
-            self._marks, self._of = Landmarks(events, agent), events
-        self._marks.grow()
-        return self._marks
 
 
 def one_row(words: str) -> str:

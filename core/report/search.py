@@ -93,11 +93,9 @@ def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int
     query = fts_query(words)
     matches = index.find(query, narrowed, most)
     documents = Documents()
-    looked = [_casefolded(word) for word in words]
+    looked = [(" ".join(_WORD.findall(word)) or word).lower() for word in words]
     order = sorted(range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset))
-    hits: dict[int, Hit] = {}
-    for number in order:
-        hits[number] = _hit(matches[number], documents, looked)
+    hits = {number: _hit(matches[number], documents, looked) for number in order}
     return [hits[number] for number in range(len(matches))]
 
 
@@ -106,15 +104,10 @@ def fts_query(words: Sequence[str]) -> str:
 
     A word with blanks in it is a phrase.
     """
-    parts = []
-    for word in words:
-        tokens = _WORD.findall(word)
-        if tokens:
-            quoted = " ".join(tokens).replace('"', "")
-            parts.append(f'"{quoted}"*')
-    if not parts:
+    phrases = [" ".join(tokens) for word in words if (tokens := _WORD.findall(word))]
+    if not phrases:
         raise UsageError("name at least one word to look for, of letters or digits")
-    return " ".join(parts)
+    return " ".join(f'"{phrase}"*' for phrase in phrases)
 
 
 def _logs(name: SessionName) -> list[Any]:
@@ -295,17 +288,14 @@ def _piece_around(match: Match, documents: Documents, looked: Sequence[str]) -> 
         data = documents.raw(Where(place.file or log.path, place.offset, place.length, place.entry))
     except OSError:
         data = b""
-    best, low, most = RecordText("said", ""), "", -1
-    for piece in raw_texts(data):
-        small = piece.text.lower()
-        matches = sum(word in small for word in looked)
-        if matches > most:
-            best, low, most = piece, small, matches
-    near = _redacted_near(best.text, _first_place(low, looked, _AROUND))
-    small = near.lower()
-    if not any(word in small for word in looked):
-        near = bounded(best.text)
-    return RecordText(best.speaker, snippet(near, looked))
+
+    def words_in(text: str) -> int:
+        low = text.lower()
+        return sum(word in low for word in looked)
+
+    best = max(raw_texts(data), key=lambda piece: words_in(piece.text), default=RecordText("said", ""))
+    near = _redacted_near(best.text, _first_place(best.text.lower(), looked, _AROUND))
+    return RecordText(best.speaker, snippet(near if words_in(near) else bounded(best.text), looked))
 
 
 def _redacted_near(text: str, place: int) -> str:
@@ -350,11 +340,6 @@ def _first_place(low: str, looked: Sequence[str], around: int) -> int:
             if together == len(looked):
                 break
     return best
-
-
-def _casefolded(word: str) -> str:
-    tokens = _WORD.findall(word)
-    return " ".join(tokens).lower() if tokens else word.lower()
 
 
 def _spoken_place(place: WordPlace) -> str:

@@ -37,14 +37,14 @@ class Trouble(NamedTuple):
     in_vain: int  # How many of them had been changed when it failed last.
 
 
-class _Open:
-    __slots__ = ("edits", "failures", "first", "in_vain", "last")
+class _Open(Struct):
+    """Trouble that goes on."""
 
-    def __init__(self, place: int) -> None:
-        self.first = self.last = place
-        self.failures = 1
-        self.in_vain = 0
-        self.edits: dict[str, None] = {}
+    first: int
+    last: int
+    failures: int = 1
+    in_vain: int = 0
+    edits: dict[str, None] = {}
 
     def closed(self, solved: int | None) -> Trouble:
         return Trouble(self.first, self.last, self.failures, solved, tuple(self.edits), self.in_vain)
@@ -61,7 +61,7 @@ def troubles(events: Sequence[Event], read: Callable[[Event], Words] | None = No
         current = running.get(key)
         if event.outcome == "failure":
             if current is None:
-                running[key] = _Open(place)
+                running[key] = _Open(place, place)
             else:
                 current.failures += 1
                 current.last = place

@@ -5,6 +5,7 @@ Nothing here needs more than Python itself: an answer that is kept is summed up 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -145,16 +146,12 @@ def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
 
 def by(axis: Axis, costs: Iterable[SummedCost], zone: tzinfo | None, since: float | None = None) -> dict[str, Sum]:
     """Return sums by one axis: days newest first, everything else most expensive first."""
-    sums: dict[str, Sum] = {}
+    sums: defaultdict[str, Sum] = defaultdict(Sum)
     name = _namer(axis, zone)
     for cost in costs:
         for charge in cost.charges:
             if since is None or (cost.dated and charge.minute * 60 >= since):
-                place = name(cost, charge)
-                one = sums.get(place)
-                if one is None:
-                    one = sums[place] = Sum()
-                one.add(charge)
+                sums[name(cost, charge)].add(charge)
     if axis == "day":
         return dict(sorted(sums.items(), key=lambda item: (item[0] != UNDATED, item[0]), reverse=True))
     return dict(sorted(sums.items(), key=lambda item: (-item[1].dollars, -item[1].tokens, item[0])))

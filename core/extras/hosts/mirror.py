@@ -13,6 +13,7 @@ from typing import IO, Any, Protocol
 
 import msgspec
 from blake3 import blake3
+from msgspec.structs import replace
 
 from core.agents.registry import known_agents
 from core.agents.table import agent_named
@@ -378,12 +379,11 @@ class HostRoster(Roster):
         host = host_of(row.path, self._folder)
         if not host:
             return row
+        row = replace(row, host=host)
         why = self._hosts.trouble(host, self._patience) if row.status.level or host in self._expected else ""
         if not why or row.status.word in _OVER:
-            return msgspec.structs.replace(row, host=host)
-        return msgspec.structs.replace(row, host=host, facts=msgspec.structs.replace(row.facts, lost=why)).at(
-            now, self._limits
-        )
+            return row
+        return replace(row, facts=replace(row.facts, lost=why)).at(now, self._limits)
 
     def _absent(self, host: str, now: float) -> FleetRow | None:
         why = self._hosts.trouble(host, self._patience)

@@ -16,6 +16,7 @@ from core.agents.registry import known_agents, make_kit
 from core.agents.words import WordReader, word_logs
 from core.errors import LinkLost, StoreError, UnreadableLog
 from core.extras.hosts import stream
+from core.live.source import state_on_disk
 from core.logs.discovery import Found, describe_sessions, find
 from core.logs.finder import Finder
 from core.logs.follow import Follower, file_changes
@@ -180,7 +181,8 @@ class Shipper:
     def _look(self) -> None:
         now = time.monotonic()
         if self._changed:
-            self._sources.notice(self._take_changed())
+            changed, self._changed = self._changed, set()
+            self._sources.notice(changed)
         if now - self._looked >= (1.0 if self._sources.lacking else _LOOK):
             self._sources.look()
             self._sources.settle()
@@ -203,10 +205,6 @@ class Shipper:
         self._stirred.clear()
         if not link.up:
             raise LinkLost("the connection was lost")
-
-    def _take_changed(self) -> set[Path]:
-        changed, self._changed = self._changed, set()
-        return changed
 
     def _pass_changes(self, loop: asyncio.AbstractEventLoop, quiet: threading.Event) -> None:
         """Pass changed files to the event loop; runs in a thread."""
@@ -354,7 +352,7 @@ class Sources:
         now = self._wall()
         active = self._settings.ingest.follow.active_within
         for key, source in list(self._open.items()):
-            changed = max(map(_changed, source.follower.files()), default=0.0)
+            changed, _ = state_on_disk(source.follower.files())
             if not (source.due or source.watching_open) and now - changed > active:
                 del self._open[key]
                 self._done[key] = changed
@@ -386,13 +384,6 @@ class Sources:
         return ShippedSession(follower, sender, self._sent(sender.subject))
 
 
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 _TABLES = """
 CREATE TABLE IF NOT EXISTS sent (session TEXT, id BLOB, seq INTEGER, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sent_seq ON sent (seq);
@@ -414,11 +405,10 @@ class SenderFile:
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.executescript(_TABLES)
-        except sqlite3.OperationalError as fault:
-            self._lock.close()
-            raise self._fault(fault) from None
         except sqlite3.Error as fault:
             self._lock.close()
+            if isinstance(fault, sqlite3.OperationalError):
+                raise self._fault(fault) from None
             raise StoreError(f"{path} cannot be used ({fault}); remove it to read it again from the stream") from None
 
     def close(self) -> None:

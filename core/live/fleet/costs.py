@@ -41,11 +41,8 @@ class WholeCost:
         """Whether there is something to look through."""
         if self._reader is not None:
             return True
-        return self._of != (listing.size, listing.modified) and listing.size <= self._most_spent
-
-    @property
-    def _most_spent(self) -> float:
-        return self._settings.screen.fleet.whole * _MB
+        most = self._settings.screen.fleet.whole * _MB
+        return self._of != (listing.size, listing.modified) and listing.size <= most
 
     def leave(self, listing: Found) -> None:
         """Keep the known cost until the log changes."""

@@ -88,12 +88,8 @@ class SessionModel:
     def _take(self, event: Event, step: Step) -> None:
         number = int(event.at // self._part)
         frustration = step.percept.axes[_FRUSTRATION]
-        curve = self.curve
-        if curve and curve[-1][0] >= number:
-            if frustration > curve[-1][1]:
-                curve[-1] = (curve[-1][0], frustration)
-        else:
-            curve.append((number, frustration))
+        part, highest = self.curve.pop() if self.curve and self.curve[-1][0] >= number else (number, 0.0)
+        self.curve.append((part, max(highest, frustration)))
         if isinstance(event, Turn):
             self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
             self._charge(event)
@@ -391,7 +387,8 @@ class Member:
     def _make(self, session: LogSession | Path) -> SessionModel:
         name = session.id if isinstance(session, LogSession) else self.found.session
         inputs = self._initial_states.of(name)
-        return SessionModel(session, self._own_kit(), self._initial_states, inputs, self.changed)
+        kit = self._kit.counting(Diagnostics(self._settings.ingest.lines.faults))
+        return SessionModel(session, kit, self._initial_states, inputs, self.changed)
 
     def _session(self) -> LogSession | None:
         try:
@@ -400,10 +397,6 @@ class Member:
             return None
         matches = [one for one in here if one.id == self.found.session]
         return (matches or here)[0]._replace(copied=self._copied)
-
-    def _own_kit(self) -> Kit:
-        faults = Diagnostics(self._settings.ingest.lines.faults)
-        return self._kit.counting(faults)
 
     def rest(self) -> None:
         """Drop the minds and keep the last row."""
