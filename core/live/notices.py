@@ -125,12 +125,11 @@ def desktop(stream: TextIO, form: str) -> Channel:
     """A desktop notice, as terminals understand it."""
 
     def show(notice: ShownNotice) -> None:
-        words = f"nooscope {notice.title}: {notice.text}"
         if form == "osc777":
-            title, text = (part.replace(";", ",") for part in (f"nooscope {notice.title}", notice.text))
-            stream.write(f"\x1b]777;notify;{title};{text}\x1b\\")
+            title, text = (part.replace(";", ",") for part in (notice.title, notice.text))
+            stream.write(f"\x1b]777;notify;nooscope {title};{text}\x1b\\")
         else:
-            stream.write(f"\x1b]9;{words}\x1b\\")
+            stream.write(f"\x1b]9;nooscope {notice.title}: {notice.text}\x1b\\")
         stream.flush()
 
     return show
@@ -145,14 +144,8 @@ def command(words: tuple[str, ...], timeout: float, problems: list[str]) -> Chan
     def run(notice: ShownNotice) -> None:
         filled = [_filled(word, notice) for word in words]
         try:
-            subprocess.run(
-                filled,
-                input=notice_json(notice),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=timeout,
-                check=True,
-            )
+            unread = subprocess.DEVNULL
+            subprocess.run(filled, input=notice_json(notice), stdout=unread, stderr=unread, timeout=timeout, check=True)
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             problems.append(f"{words[0]}: {error}")
 

@@ -158,20 +158,14 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     utf8 = is_utf8(encoding)
     columns, lines = shutil.get_terminal_size(_COMFORTABLE)
-    dumb = kind in ("", "dumb", "unknown")
+    dumb = interactive and kind in ("", "dumb", "unknown")
+    term = (kind or "not set") + (": it cannot show a screen" if dumb else "")
+    characters = encoding if utf8 else f"{encoding}: not UTF-8, glyphs are replaced by ASCII"
     findings = [
         Finding("screen", "yes" if interactive else "no: output or input is not a terminal, so reports are plain text"),
-        Finding(
-            "TERM",
-            (kind or "not set") + (": it cannot show a screen" if dumb and interactive else ""),
-            "problem" if dumb and interactive else "fine",
-        ),
+        Finding("TERM", term, "problem" if dumb else "fine"),
         Finding("colours", _colours(colours, environment), "fine" if colours >= 256 or not interactive else "note"),
-        Finding(
-            "characters",
-            encoding if utf8 else f"{encoding}: not UTF-8, glyphs are replaced by ASCII",
-            "fine" if utf8 else "problem" if interactive else "note",
-        ),
+        Finding("characters", characters, "fine" if utf8 else "problem" if interactive else "note"),
     ]
     if interactive:
         small = columns < _COMFORTABLE[0] or lines < _COMFORTABLE[1]
@@ -203,13 +197,8 @@ def colour_depth(environment: Mapping[str, str]) -> int:
 
 
 def _colours(number: int, environment: Mapping[str, str]) -> str:
-    if environment.get("NO_COLOR"):
-        return "none, because NO_COLOR is set"
-    if number == 0:
-        return "none"
-    return {16: "16: themes look coarse; set COLORTERM=truecolor if the terminal supports it", 256: "256"}.get(
-        number, "16 million"
-    )
+    words = {0: "none", 16: "16: themes look coarse; set COLORTERM=truecolor if the terminal supports it", 256: "256"}
+    return "none, because NO_COLOR is set" if environment.get("NO_COLOR") else words.get(number, "16 million")
 
 
 def is_utf8(encoding: str) -> bool:
@@ -247,14 +236,8 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
             findings.append(Finding(agent.name, f"{count(len(sessions), 'session')}{newest} in {where}"))
         elif not barred:
             missing.append(agent.name)
-        facts.append(
-            {
-                "agent": agent.name,
-                "folders": {str(root): state for root, state in folders},
-                "sessions": len(sessions),
-                "active": sum(one.active for one in sessions),
-            }
-        )
+        counts = {"sessions": len(sessions), "active": sum(one.active for one in sessions)}
+        facts.append({"agent": agent.name, "folders": {str(root): state for root, state in folders}, **counts})
     if missing:
         findings.append(Finding("no folder", ", ".join(missing)))
     if not every_session:
@@ -265,30 +248,25 @@ def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings)
 def record_kinds(environment: Mapping[str, str], home: Path, kit: Kit, settings: IngestSettings) -> Section:
     """Report per agent and version whether its newest sessions were read in full, or what was skipped."""
     listed = find(known_agents(), environment, home, now=time.time(), active_within=settings.follow.active_within)
-    read: dict[tuple[str, str], int] = {}
+    read: Counter[tuple[str, str]] = Counter()  # Sessions by agent and version.
     kit = kit.counting(Diagnostics())
     for agent in known_agents():
         newest = [one for one in listed if one.agent == agent.name and one.size <= _LARGEST][:_NEWEST]
         for one in newest:
-            for version in _versions(one.path, one.session, kit, settings):
-                read[agent.name, version] = read.get((agent.name, version), 0) + 1
+            read.update((agent.name, version) for version in _versions(one.path, one.session, kit, settings))
     findings, facts = [], []
     files = kit.diagnostics.skipped_in
     for name, version in sorted(read.keys() | {key[:2] for key in files}):
-        number = read.get((name, version), 0)
+        number = read[name, version]
         skipped = {
-            kind: times
-            for (agent_name, own, kind), times in sorted(kit.diagnostics.skipped.items())
-            if (agent_name, own) == (name, version)
+            key[2]: times for key, times in sorted(kit.diagnostics.skipped.items()) if key[:2] == (name, version)
         }
         where = {kind: files[name, version, kind] for kind in skipped}
         label = f"{name} {plain(version)}".strip()
         kinds = ", ".join(f"{plain(kind)} ({times:,})" for kind, times in skipped.items())
-        text = (
-            f"new records skipped: {kinds}, first in {plain(next(iter(where.values())))}"
-            if skipped
-            else f"read in full ({count(number, 'session')})"
-        )
+        text = f"read in full ({count(number, 'session')})"
+        if skipped:
+            text = f"new records skipped: {kinds}, first in {plain(next(iter(where.values())))}"
         findings.append(Finding(label, text, "note" if skipped else "fine"))
         facts.append({"agent": name, "version": version, "sessions": number, "skipped": skipped, "files": where})
     if not findings:
@@ -391,9 +369,8 @@ def folders() -> Section:
         full = not problem and free is not None and free < _LITTLE
         words = problem or ("the disk is nearly full" if full else "can be written")
         room = "" if free is None else f", {byte_size(free)} free"
-        findings.append(
-            Finding(name, f"{path}: {words}, {byte_size(size)}{room}", "problem" if problem or full else "fine")
-        )
+        level: Level = "problem" if problem or full else "fine"
+        findings.append(Finding(name, f"{path}: {words}, {byte_size(size)}{room}", level))
         facts.append({"name": name, "path": str(path), "problem": problem, "size": size, "free": free})
     return Section("folders", tuple(findings), facts)
 

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -389,17 +390,13 @@ class GitData:
         packed = _read(self._common / "packed-refs").decode(errors="replace").splitlines()
         pairs = [line.split(" ", 1) for line in packed if line[:1] not in ("#", "^", "")]
         names = {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
-        root = self._common / "refs"
-        for number, path in enumerate(root.rglob("*")):
-            if number > _MOST_REFS:
-                break
+        root, worktrees = self._common / "refs", sorted((self._common / "worktrees").glob("*/HEAD"))
+        files = {f"refs/{path.relative_to(root).as_posix()}": path for path in islice(root.rglob("*"), _MOST_REFS)}
+        files |= {f"HEAD {head.parent.name}": head for head in (self._folder / "HEAD", *worktrees[:100])}
+        for name, path in files.items():
             value = _read(path).decode(errors="replace").strip()
             if re.fullmatch(r"[0-9a-f]{40}", value):
-                names[f"refs/{path.relative_to(root).as_posix()}"] = value
-        for head in (self._folder / "HEAD", *sorted((self._common / "worktrees").glob("*/HEAD"))[:100]):
-            value = _read(head).decode(errors="replace").strip()
-            if re.fullmatch(r"[0-9a-f]{40}", value):
-                names[f"HEAD {head.parent.name}"] = value
+                names[name] = value
         return names
 
     def commits(self, since: float) -> Iterator[StoredCommit]:

@@ -6,8 +6,10 @@ Nothing that takes long to load is imported, so that the status line and `noosco
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -128,14 +130,12 @@ class LimitHistory:
             return False
         every_sample = [*self._load(), *new]
         self._samples = [one for one in every_sample if one.at > new[-1].at - _DAYS_KEPT]
-        try:
+        with suppress(OSError):  # a full disk costs the history, not the reading
             make_private(self._path.parent)
             if self._path.is_file() and self._path.stat().st_size > _LARGEST:
                 atomic.replace(self._path, b"".join(map(_sample_line, self._samples)))
             else:
                 atomic.append(self._path, b"".join(map(_sample_line, new)))
-        except OSError:
-            pass  # a full disk costs the history, not the reading
         return True
 
     def limits(self, now: float, agent: str = "") -> tuple[PlanLimit, ...]:
@@ -152,17 +152,14 @@ def _limit(samples: Sequence[LimitSample]) -> PlanLimit:
     """The state of one window, with the pace of its last fifth or since it began."""
     last = max(samples, key=lambda one: one.at)
     span = 60.0 * last.minutes
-    first = LimitSample(last.resets_at - span, last.agent, last.minutes, 0.0, last.resets_at)
-    for sample in samples:
-        same = abs(sample.resets_at - last.resets_at) < _SAME_WINDOW
-        if same and first.at < sample.at <= last.at - _SHORTEST_PACE and sample.at <= last.at - span / 5:
-            first = sample
-    elapsed, rise = last.at - first.at, last.used - first.used
-    runs_out = None
-    if last.used < 1.0 and rise > 0 and elapsed >= _SHORTEST_PACE:
-        runs_out = last.at + (1.0 - last.used) * elapsed / rise
-    out = runs_out if runs_out is not None and runs_out < last.resets_at else None
     window = [one for one in samples if abs(one.resets_at - last.resets_at) < _SAME_WINDOW and one.at <= last.at]
+    begun = LimitSample(last.resets_at - span, last.agent, last.minutes, 0.0, last.resets_at)
+    early = [one for one in window if one.at <= last.at - max(_SHORTEST_PACE, span / 5)]
+    first = max([begun, *early], key=lambda one: one.at)
+    elapsed, rise = last.at - first.at, last.used - first.used
+    has_pace = last.used < 1.0 and rise > 0 and elapsed >= _SHORTEST_PACE
+    runs_out = last.at + (1.0 - last.used) * elapsed / rise if has_pace else math.inf
+    out = runs_out if runs_out < last.resets_at else None
     spread = {one.at * _STRETCHES // span: (one.at, one.used) for one in sorted(window)}
     return PlanLimit(last.agent, last.minutes, last.used, last.resets_at, last.at, out, tuple(spread.values()))
 
@@ -250,9 +247,8 @@ def claude_samples(value: Mapping[str, Any], at: float) -> Iterator[LimitSample]
     for name, minutes in (("five_hour", 300), ("seven_day", 10_080)):
         window = limits.get(name) if isinstance(limits, dict) else None
         if isinstance(window, dict):
-            yield from _sample(
-                at, "claude-code", minutes, window.get("used_percentage"), window.get("resets_at"), session
-            )
+            used, resets = window.get("used_percentage"), window.get("resets_at")
+            yield from _sample(at, "claude-code", minutes, used, resets, session)
 
 
 def codex_samples(line: Mapping[str, Any], session: str = "") -> Iterator[LimitSample]:

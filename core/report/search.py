@@ -266,19 +266,9 @@ def _parts(text: str) -> str:
 def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     log, place = match
     speaker, excerpt = _piece_around(match, documents, looked)
-    return Hit(
-        log.session,
-        log.agent,
-        log.project,
-        log.title,
-        log.main,
-        place.file or log.path,
-        place.at,
-        _spoken_place(place),
-        "\n" in log.name,
-        speaker,
-        excerpt,
-    )
+    session = log.session, log.agent, log.project, log.title, log.main
+    file = place.file or log.path
+    return Hit(*session, file, place.at, _spoken_place(place), "\n" in log.name, speaker, excerpt)
 
 
 def _piece_around(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:

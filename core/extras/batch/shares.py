@@ -6,7 +6,7 @@ import contextlib
 import logging
 import tempfile
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from math import isfinite
@@ -89,7 +89,7 @@ class Rows:
         values: dict[str, Any] = {"n": self._number, "kind": event.__struct_config__.tag}
         if isinstance(event, ToolUse):
             values |= {name: getattr(event, name) for name in _CALL}
-            values["targets"], values["shape"] = (list(map(whole, event.targets)), f"{event.shape:016x}")
+            values["targets"], values["shape"] = list(map(whole, event.targets)), f"{event.shape:016x}"
             values["tool"], values["program"] = whole(event.tool), whole(event.program)
         elif isinstance(event, Turn):
             values |= {name: getattr(event, name) for name in _TURN}
@@ -189,14 +189,14 @@ def shares(
     sessions: Sequence[LogSession], start: Callable[[str], RunInputs], part: tuple[int, int] = (1, 1)
 ) -> list[Share]:
     """The shares of these sessions; of a part such as (3, 16) only every sixteenth, from the third on."""
-    by_share: dict[int, list[SessionShare]] = {}
+    by_share: defaultdict[int, list[SessionShare]] = defaultdict(list)
     copies: Counter[tuple[str, str]] = Counter()
     for session in sorted(sessions, key=lambda one: str(one.path)):
         copy = copies[session.tool, session.id]
         copies[session.tool, session.id] += 1
         number = int(blake3(dataset_session_id(session).encode()).hexdigest(length=4), 16) % SHARES
         if number % part[1] == part[0] - 1:
-            by_share.setdefault(number, []).append(SessionShare(session, start(session.id), copy))
+            by_share[number].append(SessionShare(session, start(session.id), copy))
     return [Share(number, tuple(tasks)) for number, tasks in sorted(by_share.items())]
 
 
@@ -362,11 +362,8 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         at: Any = address
         if address == "local":
-            at = stack.enter_context(
-                distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                )
-            )
+            chosen = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+            at = stack.enter_context(distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **chosen))
         try:
             client = distributed.Client(at, timeout=_PATIENCE)
         except (OSError, TimeoutError) as fault:
@@ -416,7 +413,7 @@ def ask(folder: Path, question: str) -> QueryResult:
     if question not in QUESTIONS and not any(map(str.isspace, question.strip())):
         raise UsageError(f"no question is named {question!r}; available: {', '.join(QUESTIONS)}; or write SQL")
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
-    place = str(folder.resolve()).replace("'", "''")
+    place = _sql_quoted(folder.resolve())
     with duckdb.connect(":memory:") as base:
         try:
             for table in TABLES:
@@ -425,10 +422,8 @@ def ask(folder: Path, question: str) -> QueryResult:
             base.execute("SET enable_external_access = false")
             base.execute("SET lock_configuration = true")
             statements = base.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type not in (
-                duckdb.StatementType.SELECT,
-                duckdb.StatementType.EXPLAIN,
-            ):
+            queries = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+            if len(statements) != 1 or statements[0].type not in queries:
                 raise UsageError("write one query that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
             result = base.execute(statements[0])
             names = tuple(each[0] for each in result.description or ())

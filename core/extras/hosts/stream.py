@@ -230,16 +230,15 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     for each in url.split(","):
         if not _is_address(each):
             raise UsageError(f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222")
-    variables = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
-    options: dict[str, Any] = {}
-    if variables["USER"]:
-        options |= {"user": variables["USER"], "password": variables["PASSWORD"]}
-    if variables["TOKEN"]:
-        options["token"] = variables["TOKEN"]
-    if variables["CREDS"]:
-        options["user_credentials"] = variables["CREDS"]
-    if seed := environment.get("NATS_NKEY"):
-        options["nkeys_seed"] = seed
+    variables = {
+        "user": "NATS_USER",
+        "token": "NATS_TOKEN",
+        "user_credentials": "NATS_CREDS",
+        "nkeys_seed": "NATS_NKEY",
+    }
+    options: dict[str, Any] = {name: value for name, of in variables.items() if (value := environment.get(of))}
+    if "user" in options:
+        options["password"] = environment.get("NATS_PASSWORD", "")
     authority, certificate, key = (environment.get(f"NATS_{name}", "") for name in ("CA", "CERT", "KEY"))
     if authority or certificate or url.startswith(("tls:", "wss:")):
         try:

@@ -481,17 +481,10 @@ def unread_row(listing: Found, now: float, limits: Limits) -> FleetRow:
 
 
 def _blank_row(listing: Found, facts: StatusFacts, now: float, limits: Limits) -> FleetRow:
-    return FleetRow(
-        _key(listing),
-        listing.path,
-        listing.session,
-        listing.agent,
-        listing.project,
-        facts=facts,
-        status=status_of(facts, now, limits),
-        title=listing.title,
-    )
+    session = listing.path, listing.session, listing.agent, listing.project
+    return FleetRow(listing_key(listing), *session, facts, status_of(facts, now, limits), title=listing.title)
 
 
-def _key(listing: Found) -> str:
+def listing_key(listing: Found) -> str:
+    """Return the key of a session in the fleet."""
     return f"{listing.path}\n{listing.session}"

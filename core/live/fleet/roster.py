@@ -12,7 +12,7 @@ from typing import Literal
 
 from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
-from core.live.fleet.member import Member, unread_row
+from core.live.fleet.member import Member, listing_key, unread_row
 from core.live.fleet.row import FleetRow, KeptRows
 from core.live.status import Limits
 from core.logs.discovery import Found, describe_sessions, find
@@ -89,7 +89,7 @@ class Roster:
         found_now = self._find(now)
         hours = min(fleet.within, fleet.left / 3600.0) if self.scope == "needing" else fleet.within
         recent = [one for one in found_now if now - one.modified <= hours * 3600.0]
-        listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
+        listed = {listing_key(one): one for one in recent[: fleet.most]}
         members: dict[str, Member] = {}
         if self._kept is None:
             self._kept = KeptRows(self.settings)
@@ -97,19 +97,14 @@ class Roster:
         for key, listing in listed.items():
             member = self._members.get(key)
             if member is None:
-                copied = copies.get(listing.path, ())
-                member = Member(
-                    listing, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
-                )
+                shared = self._kit, self._finder, self.settings, self.initial_states
+                member = Member(listing, *shared, copies.get(listing.path, ()), self._kept)
             else:
                 self._do_for(member, partial(member.update, listing))
             members[key] = member
-        for key, member in self._members.items():
-            if key not in members and member.awake:
-                members[key] = member
-        self._members = members
+        self._members = members | {key: one for key, one in self._members.items() if key not in members and one.awake}
         if self.scope == "all":
-            older = (one for one in found_now if f"{one.path}\n{one.session}" not in members)
+            older = (one for one in found_now if listing_key(one) not in self._members)
             limits = Limits.of(self.settings)
             self._older = tuple(unread_row(one, now, limits) for one in islice(older, _OLDER))
 
@@ -182,22 +177,18 @@ class Roster:
 
         After a fault the end of a log is still followed, and what it cost is still shown.
         """
-        for member in self._members.values():
-            while member.filling:
-                try:
-                    member.fill(_SLICE)
-                except Exception:  # noqa: BLE001 its row stays as it was
-                    member.leave_whole()
-                if time.monotonic() >= end:
-                    return True
-        for member in self._members.values():
-            while member.uncounted:
-                try:
-                    member.count(_SLICE)
-                except Exception:  # noqa: BLE001 its row stays as it was
-                    member.leave_uncounted()
-                if time.monotonic() >= end:
-                    return True
+        members = self._members.values()
+        while unread := [one for one in members if one.filling] or [one for one in members if one.uncounted]:
+            member = unread[0]
+            read, leave = (
+                (member.fill, member.leave_whole) if member.filling else (member.count, member.leave_uncounted)
+            )
+            try:
+                read(_SLICE)
+            except Exception:  # noqa: BLE001 its row stays as it was
+                leave()
+            if time.monotonic() >= end:
+                return True
         return False
 
     def _do_for(self, member: Member, deed: Callable[[], object]) -> None:
