@@ -270,8 +270,10 @@ def _module_file(path: Path, name: str, agent: str, to: Installing) -> HookFile:
     return HookFile(path, {}, own=True, text=source + hook_program(name))
 
 
-def _own_folder(to: Installing, variable: str, folder: str) -> Path:
-    """The folder of the person's settings: named by a variable, or below the home."""
+def _folder(to: Installing, folder: str, variable: str = "", of_project: str = "") -> Path:
+    """The folder of settings: the project's, or the person's, which a variable may name."""
+    if to.project is not None:
+        return to.project / (of_project or folder)
     own = to.environment.get(variable)
     return Path(own) if own else to.home / folder
 
@@ -302,9 +304,8 @@ _CLAUDE_BESIDE = 3600  # Seconds a permission prompt may be answered from here; 
 
 def claude_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's that are not shared."""
-    path = _own_folder(to, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
-    if to.project is not None:
-        path = to.project / ".claude" / "settings.local.json"
+    name = "settings.json" if to.project is None else "settings.local.json"
+    path = _folder(to, ".claude", "CLAUDE_CONFIG_DIR") / name
     beside = {"PermissionRequest": _CLAUDE_BESIDE} if to.answer else {}
     return HookFile(path, _entries(CLAUDE_MOMENTS, to, 2, "PreToolUse", **beside))
 
@@ -335,8 +336,8 @@ _CODEX_TAIL = 65_536  # Bytes at the end of a rollout that are searched for an e
 
 def codex_hook_file(to: Installing) -> HookFile:
     """The person's hooks file, or the project's."""
-    folder = _own_folder(to, "CODEX_HOME", ".codex") if to.project is None else to.project / ".codex"
-    return HookFile(folder / "hooks.json", _entries(CODEX_MOMENTS, to, 2, "PreToolUse", SessionEnd=1))
+    path = _folder(to, ".codex", "CODEX_HOME") / "hooks.json"
+    return HookFile(path, _entries(CODEX_MOMENTS, to, 2, "PreToolUse", SessionEnd=1))
 
 
 def read_codex_call(value: Mapping[str, Any]) -> HookCall | None:
@@ -383,7 +384,7 @@ _QWEN_PATIENT = 600_000  # Milliseconds a permission prompt may wait for an answ
 
 def qwen_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's."""
-    path = (to.home if to.project is None else to.project) / ".qwen" / "settings.json"
+    path = _folder(to, ".qwen") / "settings.json"
     waiting = {"PermissionRequest": _QWEN_PATIENT} if to.answer else {}
     return HookFile(path, _entries(CLAUDE_MOMENTS, to, 2000, "PreToolUse", **waiting))
 
@@ -419,7 +420,7 @@ GEMINI_MOMENTS: dict[str, HookMoment] = {
 
 def gemini_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's."""
-    path = (to.home if to.project is None else to.project) / ".gemini" / "settings.json"
+    path = _folder(to, ".gemini") / "settings.json"
     return HookFile(path, _entries(GEMINI_MOMENTS, to, 2000, "BeforeTool"))
 
 
@@ -445,9 +446,7 @@ GEMINI_HOOKS = AgentHooks(
 
 def copilot_hook_file(to: Installing) -> HookFile:
     """A file beside others, for the person or the project."""
-    folder = _own_folder(to, "COPILOT_HOME", ".copilot") / "hooks"
-    if to.project is not None:
-        folder = to.project / ".github" / "hooks"
+    folder = _folder(to, ".copilot", "COPILOT_HOME", ".github") / "hooks"
     hooks = {
         name: [{"type": "command", "bash": to.command(name), "timeoutSec": 600 if patient else 2}]
         for name in COPILOT_MOMENTS
@@ -483,10 +482,9 @@ COPILOT_HOOKS = AgentHooks(
 
 def opencode_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
-    folder = _own_folder(to, "XDG_CONFIG_HOME", ".config") / "opencode"
-    if to.project is not None:
-        folder = to.project / ".opencode"
-    return _module_file(folder / "plugins" / "nooscope.js", "opencode.js", "opencode", to)
+    plugins = "opencode/plugins" if to.project is None else "plugins"
+    folder = _folder(to, ".config", "XDG_CONFIG_HOME", ".opencode") / plugins
+    return _module_file(folder / "nooscope.js", "opencode.js", "opencode", to)
 
 
 OPENCODE_HOOKS = AgentHooks(
@@ -502,8 +500,7 @@ OPENCODE_HOOKS = AgentHooks(
 
 def pi_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
-    folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
-    return _module_file(folder / "extensions" / "nooscope.ts", "pi.js", "pi", to)
+    return _module_file(_folder(to, ".pi/agent", of_project=".pi") / "extensions" / "nooscope.ts", "pi.js", "pi", to)
 
 
 PI_HOOKS = AgentHooks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -187,7 +188,6 @@ class HookedSession:
         self.name = session
         self.agent = hooks.name
         self.driver: Driver | None = None  # Follows its log, as for the screen.
-        self._inputs: RunInputs | None = None
         self._tracker = StatusTracker(settings.response.notices.final)
         self._own: Society | None = None  # The minds, if there is no log.
         self._pending: list[Event] = []  # Events from hooks that are not in the log yet.
@@ -228,17 +228,15 @@ class HookedSession:
         if self.driver is not None:
             return self.driver.society
         if self._own is None:
-            inputs = self._start_inputs()
-            self._own = inputs.initial.society(inputs.settings)
+            self._own = self._inputs.initial.society(self._inputs.settings)
         return self._own
 
-    def _start_inputs(self) -> RunInputs:
+    @cached_property
+    def _inputs(self) -> RunInputs:
         """The initial state and settings, the same as on the screen."""
-        if self._inputs is None:
-            plain = RunInputs(self._settings, InitialState(seed_of(self.name)))
-            start = self._start
-            self._inputs = plain if start is None else start(self.name, self.framework, self.project)
-        return self._inputs
+        if self._start is None:
+            return RunInputs(self._settings, InitialState(seed_of(self.name)))
+        return self._start(self.name, self.framework, self.project)
 
     def step(self, call: HookCall, at: float) -> None:
         """Process a hook call; it becomes an event at once."""
@@ -249,7 +247,7 @@ class HookedSession:
         if call.transcript and self.driver is None and self._own is None and self._within(Path(call.transcript)):
             source = Followed(Path(call.transcript), self._kit, self._settings)
             states = InitialStates(self._settings)
-            self.driver = Driver(source, states, inputs=self._start_inputs(), hooks=lambda _: self.signs())
+            self.driver = Driver(source, states, inputs=self._inputs, hooks=lambda _: self.signs())
             self.reading = True
         self.ahead.update_asks(call, at)
         if call.compacted and call.agent == MAIN and not self.reading:

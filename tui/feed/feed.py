@@ -267,16 +267,14 @@ class Feed:
         source = driver.source
         self._complain(driver)
         self._follow_recording(driver)
-        for event in self._film.timeline.events:
-            self._head.grow(event.at)
+        self._head.regrow(self._film.timeline.events)
         if source.session is None:
             self._notice = "waiting for the log to start"
         live = self.target.live
         end = ending(source, self.target, self._settings, self._initial_states.initial) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
-            for event in end.timeline.events:
-                last.grow(event.at)
+            last.regrow(end.timeline.events)
             self._ending = replace(end.view(last, MAIN, None), loading=0.0, status=self._unread())
             self._post(messages.Arrived(self._ending, end.timeline, self))
             self._seen.wait(_FIRST)
@@ -443,9 +441,7 @@ class Feed:
 
     def _play(self) -> None:
         now = time.monotonic()
-        if not self._pace.has_passed(now):
-            return
-        if self._viewpoint.play(now):
+        if self._pace.has_passed(now) and self._viewpoint.play(now):
             self._pace.due = True
 
     def _draw(self, driver: Driver) -> None:

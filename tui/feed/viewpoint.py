@@ -253,12 +253,10 @@ class Playhead:
             self.index = self.total
 
     def regrow(self, events: Iterable[Event]) -> None:
-        """The recording has another order: measure it anew, and stay at the same place."""
+        """Measure a whole recording, as at first or in another order, and stay at the same place."""
         self._reel.clear()
         for event in events:
-            self._reel.add(event.at)
-        if self.following:
-            self.index = self.total
+            self.grow(event.at)
         self._place()
 
     def seek(self, to: int) -> None:

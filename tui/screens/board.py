@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual._path import CSSPathType
@@ -68,8 +68,7 @@ class Board(LeftOnce[None]):
         yield NowStrip().data_bind(Board.view)
         yield from self.body()
         if self.HAS_TIMELINE:
-            strip = TimelineStrip(self._settings.gap, id="timeline")
-            strip.series = self._settings.series
+            strip = TimelineStrip(self._settings.gap, self._settings.series, id="timeline")
             yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
         yield KeyLine()
 
@@ -116,10 +115,12 @@ class CardBoard(Board):
 
     CARDS: ClassVar[tuple[type[Card], ...]] = ()
 
+    def cards(self) -> Sequence[Card]:
+        """Make the cards, in order."""
+        return [make(id=make.__name__.lower()) for make in self.CARDS]
+
     def body(self) -> Iterable[Widget]:
-        cards = [make(id=make.__name__.lower()) for make in self.CARDS]
-        for card in cards:
-            card.data_bind(CardBoard.view, CardBoard.recording)
+        cards = [card.data_bind(CardBoard.view, CardBoard.recording) for card in self.cards()]
         yield with_kept_lines(CardScroll(with_kept_lines(CardColumns(*cards, id="cards")), id="board"))
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:

@@ -103,8 +103,7 @@ class MainScreen(Screen[None]):
             document = Document(id="transcript")
             document.border_title = f"7 {document.TITLE}"
             yield document.data_bind(MainScreen.view, MainScreen.recording)
-        strip = TimelineStrip(self._settings.gap, id="timeline")
-        strip.series = self._settings.series
+        strip = TimelineStrip(self._settings.gap, self._settings.series, id="timeline")
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
         yield KeyLine()
 

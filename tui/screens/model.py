@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -14,8 +14,8 @@ from tui.draw.line import Line, clipped
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
 from tui.keys import bind
-from tui.screens.board import Board, CardBoard, CardScroll
-from tui.widgets.common.card import Card, CardColumns
+from tui.screens.board import Board, CardBoard
+from tui.widgets.common.card import Card
 from tui.widgets.common.panel import Panel
 from tui.widgets.model.agents import AgentList, ExtensionCard, installed_cards
 from tui.widgets.model.governance import AFFECT_CARDS, GOVERNOR_CARDS, strongest_field
@@ -165,12 +165,9 @@ class ExtensionsScreen(CardBoard):
 
     AUTO_FOCUS = "ExtensionCard"
 
-    def body(self) -> Iterable[Widget]:
+    def cards(self) -> Sequence[Card]:
         kinds, complaints = installed_cards()
         for sentence in complaints:
             self.app.notify(sentence, severity="warning", markup=False)
         every: tuple[type[Card], ...] = (ExtensionCard, *kinds)
-        cards = [make(id=f"card-{number}") for number, make in enumerate(every)]
-        for card in cards:
-            card.data_bind(CardBoard.view, CardBoard.recording)
-        yield CardScroll(CardColumns(*cards, id="cards"), id="board")
+        return [make(id=f"card-{number}") for number, make in enumerate(every)]

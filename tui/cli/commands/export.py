@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.extras.telemetry.spans import Span
     from core.logs.format import Kit
     from core.logs.session import LogSession
+    from core.settings import Settings
     from core.settings.logs import LineSettings
 
 SHARED = ("html", "cast", "markdown", "atif")  # Formats for a person, of one session.
@@ -96,20 +97,28 @@ def _chosen_formats(name: str) -> frozenset[str]:
     return frozenset(available)
 
 
+def _session_of(args: argparse.Namespace) -> tuple[Settings, LogSession, Kit]:
+    """The settings, and the one session that is named, which must not be where the output goes."""
+    from tui.cli.recordings import one_session, refuse_source
+
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    if args.output is not None:
+        refuse_source(args.output, [session])
+    return settings, session, kit
+
+
 def _share(args: argparse.Namespace) -> int:
     """One session as a page, a film of text or a report."""
     from core.export.film import Privacy, film
     from core.logs.session import read_session
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import no_events, one_session, refuse_source
+    from tui.cli.recordings import no_events
 
     if args.transcript and (args.redact == "strict" or args.format not in ("html", "atif")):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
         raise UsageError(f"--transcript and {other} cannot be combined; leave one out")
-    settings = settings_from(args).settings
-    session, kit = one_session(args.path, settings)
-    if args.output is not None:
-        refuse_source(args.output, [session])
+    settings, session, kit = _session_of(args)
     events = list(read_session(session, kit, settings.ingest.lines))
     if not events:
         raise no_events(args.path, kit)
@@ -130,16 +139,12 @@ def _trace(args: argparse.Namespace) -> int:
     from core.logs.session import read_session
     from core.timeline.opening import seed_of
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import one_session, refuse_source
 
     if args.transcript:
         raise UsageError("a trace contains no text; leave out --transcript")
     headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
     collector = Collector(args.otlp, headers) if args.otlp else None
-    settings = settings_from(args).settings
-    session, kit = one_session(args.path, settings)
-    if args.output is not None:
-        refuse_source(args.output, [session])
+    settings, session, kit = _session_of(args)
     society = configured_initial(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []

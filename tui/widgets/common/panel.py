@@ -212,10 +212,7 @@ class CursorPanel(Panel):
         """Move the cursor."""
         raise NotImplementedError
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    on_blur = on_focus
+    on_focus = on_blur = Panel.redraw
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()

@@ -47,8 +47,9 @@ class TimelineStrip(Panel):
     zoom: reactive[int] = reactive(0)  # How often the stretch shown was halved.
     bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())  # In order of place.
 
-    def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:
+    def __init__(self, gap: float = 600.0, series: Series = "activity", *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.set_reactive(TimelineStrip.series, series)
         self._gap = gap
         self._calls = strip.CallPlaces()
         self._ground: _Ground | None = None

@@ -242,19 +242,22 @@ class EmotionAxes(Panel):
         return lines
 
 
+def _label(axis: AxisReading, word: str, width: int, ink: str) -> Line:
+    """The name of an axis, on a ground of its own colour while it fires."""
+    if axis.firing:
+        return [(word, f"{axis.axis}-tag"), (" " * (width - len(word)), "plain")]
+    return [(fit(word, width), ink)]
+
+
 def _row(axis: AxisReading, width: int) -> Line:
     wide = width >= _WIDE
     name = _NAME if wide else 7
     ink = "quiet" if axis.axis == AXES[-1] and not axis.firing else "plain"
-    word = axis.axis if wide else SHORT[axis.axis]
-    label: Line = [(fit(word, name), ink)]
-    if axis.firing:
-        label = [(word, f"{axis.axis}-tag"), (" " * (name - len(word)), "plain")]
     figure = f" {fraction(axis.value):>4}{' ' if wide else ''}"
     room = max(1, width - name - len(figure) - 3)
     strong = "strong" if axis.firing else ink
     return [
-        *label,
+        *_label(axis, axis.axis if wide else SHORT[axis.axis], name, ink),
         *meter(axis.value, room, axis.axis, axis_marks(axis), thin=axis.axis == AXES[-1]),
         (figure, strong),
         (trend_arrow(axis), "quiet"),
@@ -275,12 +278,8 @@ def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
 
 
 def _cell(axis: AxisReading, room: int) -> Line:
-    word = SHORT[axis.axis]
-    label: Line = [(fit(word, 6), "plain")]
-    if axis.firing:
-        label = [(word, f"{axis.axis}-tag"), (" " * (6 - len(word)), "plain")]
     return [
-        *label,
+        *_label(axis, SHORT[axis.axis], 6, "plain"),
         (sparkline([axis.value]), axis.axis),
         (f"{fraction(axis.value):>3}"[:3], "strong" if axis.firing else "plain"),
         (fit(firing_sign(axis)[0] if axis.firing else trend_arrow(axis), max(1, room - 10)), axis.axis),
