@@ -90,8 +90,8 @@ class AcpReader(TranscriptReader):
             self.add(self.prompt(words(params.get("prompt"))))
         elif method == "session/request_permission":
             call = table(params.get("toolCall"))
-            offered = map(table, items(params.get("options")))
-            options = {text(one.get("optionId")): text(one.get("kind")) for one in offered}
+            choices = map(table, items(params.get("options")))
+            options = {text(one.get("optionId")): text(one.get("kind")) for one in choices}
             name = text(call.get("toolCallId"))
             self._options[number] = (name, options)
             self._tool({"sessionUpdate": "tool_call_update", **call})

@@ -361,10 +361,8 @@ class Calls:
     def unanswered(self) -> list[ToolUse]:
         """The calls that got no result so far, in their order."""
         pending = Result(running=True)
-        return [
-            self._use(call_id, call, call.at, pending, call.where, call.agent, None)
-            for call_id, call in self._open.items()
-        ]
+        calls = self._open.items()
+        return [self._use(call_id, call, call.at, pending, call.where, call.agent, None) for call_id, call in calls]
 
     def give_up(self) -> list[ToolUse]:
         """Return the calls without a result and close them."""

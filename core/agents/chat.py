@@ -198,9 +198,8 @@ def _time(message: dict[str, Any]) -> float | None:
 
 
 def _is_message(value: Any) -> bool:
-    return (
-        isinstance(value, dict) and text(value.get("role")) in _ROLES and ("content" in value or "tool_calls" in value)
-    )
+    message = table(value)
+    return text(message.get("role")) in _ROLES and ("content" in message or "tool_calls" in message)
 
 
 def _runs(sample: Sample) -> int:

@@ -116,9 +116,8 @@ class PanelMessages:
     def _call(self, kind: str, message_text: str) -> None:
         facts = table(decode(message_text)) if kind != "command" else {}
         tool = text(facts.get("tool")) or text(facts.get("toolName")) or kind
-        arguments: Any = (
-            {"command": message_text} if kind == "command" else {k: v for k, v in facts.items() if k != "tool"}
-        )
+        options = {key: value for key, value in facts.items() if key != "tool"}
+        arguments: Any = {"command": message_text} if kind == "command" else options
         name = f"shown-{self._reader.now}-{self._reader.here().entry}"
         if self._reader.start_call(name, tool, arguments):
             self._open, self._command, self._said = name, kind == "command", []

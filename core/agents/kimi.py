@@ -185,12 +185,8 @@ class KimiWireReader(TranscriptReader):
 
 def _sniff_wire(sample: Sample) -> int:
     """Messages of its own kinds, each in a line with its time."""
-    kinds = [
-        text(table(record.get("message")).get("type"))
-        for record in sample.records[:16]
-        if "timestamp" in record and "payload" in table(record.get("message"))
-    ]
-    if any(kind in _WIRE_KINDS for kind in kinds):
+    messages = [table(record.get("message")) for record in sample.records[:16] if "timestamp" in record]
+    if any("payload" in one and text(one.get("type")) in _WIRE_KINDS for one in messages):
         return 95
     first = sample.records[0] if sample.records else {}
     return 45 if first.get("type") == "metadata" and "protocol_version" in first else 0

@@ -94,10 +94,8 @@ class KiroReader(TranscriptReader):
         began = next((at for user in users if (at := seconds(user.get("timestamp"))) is not None), None)
         began = seconds(record.get("created_at")) if began is None else began
         self.now = began or 0.0
-        folders = [
-            text(table(table(user.get("env_context")).get("env_state")).get("current_working_directory"))
-            for user in users
-        ]
+        states = (table(table(user.get("env_context")).get("env_state")) for user in users)
+        folders = (text(state.get("current_working_directory")) for state in states)
         project = text(record.get("key")) or next(filter(None, folders), "")
         self.model = text(table(record.get("model_info")).get("model_id")) or text(record.get("model"))
         name = text(record.get("conversation_id")) or text(record.get("sessionId"))

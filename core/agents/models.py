@@ -98,9 +98,8 @@ def _phrase_pattern() -> re.Pattern[str]:
     letters: dict[str, list[str]] = {}
     for phrase in sorted((*CHECKING, *DOUBTING), key=len, reverse=True):
         letters.setdefault(phrase[1], []).append(re.escape(phrase[2:]))
-    return re.compile(
-        " (?=(" + "|".join(f"{re.escape(one)}(?:{'|'.join(rest)})" for one, rest in letters.items()) + "))"
-    )
+    groups = [f"{re.escape(one)}(?:{'|'.join(rest)})" for one, rest in letters.items()]
+    return re.compile(f" (?=({'|'.join(groups)}))")
 
 
 _find_phrases = _phrase_pattern().findall

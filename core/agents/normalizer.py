@@ -323,10 +323,8 @@ class Normalizer:
         memory = self._lists["memory"]
         server_words = [word.lower() for server in servers for word in _WORDS.findall(server)]
         if any(word in memory["servers"] for word in server_words):
-            writes = next(
-                (word in memory["write"] for word in words if word in memory["write"] or word in memory["read"]), False
-            )
-            return "memory_write" if writes else "memory_read"
+            first = next((word for word in words if word in memory["write"] or word in memory["read"]), "")
+            return "memory_write" if first in memory["write"] else "memory_read"
         if "subagent" in tool.lower():
             return "delegation"
         for word in words:
@@ -388,10 +386,8 @@ def _inner_calls(script: str) -> list[tuple[str, object]]:
     source = script[:_LONGEST_SCRIPT]
     calls = list(_INNER_CALL.finditer(source))
     ends = [*(call.start() for call in calls[1:]), len(source)]
-    return [
-        (call[1], _inner_arguments(call[1], source, source[call.end() : end]))
-        for call, end in zip(calls, ends, strict=False)
-    ]
+    pairs = zip(calls, ends, strict=False)
+    return [(call[1], _inner_arguments(call[1], source, source[call.end() : end])) for call, end in pairs]
 
 
 def _inner_arguments(tool: str, script: str, rest: str) -> object:

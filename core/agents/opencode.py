@@ -187,10 +187,8 @@ def session_files(folder: Path) -> list[Path]:
     listed: list[Path] = []
     for family in _families(sessions):
         listed += [session["file"] for session in family]
-        messages = sorted(
-            (file for session in family for file in (root / "message" / session["id"]).glob("*.json")),
-            key=lambda file: file.name,
-        )
+        files = (file for session in family for file in (root / "message" / session["id"]).glob("*.json"))
+        messages = sorted(files, key=lambda file: file.name)
         listed += _ordered_parts(root, messages, by_time=len(family) > 1)
     return listed
 
@@ -455,14 +453,13 @@ class OpenCodeReader(TranscriptReader):
         tool = text(part.get("tool"))
         times = table(state.get("time"))
         agent = self._agent(text(part.get("sessionID")))
-        began = seconds(times.get("start"))
+        began, started_at = seconds(times.get("start")), self.time_of(times.get("start"))
         child = text(table(state.get("metadata")).get("sessionId")) if tool == "task" else ""
         role = text(table(state.get("input")).get("subagent_type"))
         if child:
-            self._start_child(child, agent, self.now if began is None else began, role)
+            self._start_child(child, agent, started_at, role)
         if text(state.get("status")) not in FINAL:
-            at = self.now if began is None else began
-            self.calls.begin(name, tool, state.get("input"), at, agent, self.here())
+            self.calls.begin(name, tool, state.get("input"), started_at, agent, self.here())
             return
         self.read_ids.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))

@@ -288,15 +288,15 @@ class OpenHandsFolderReader(TranscriptReader):
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
         if not self.calls.begin(name, tool, arguments, self.now, self.agent, self.here()):
             return
-        started, awaited = [], []  # The sub-agents that the call starts, and those that end with it.
+        children, reporting = [], []  # The sub-agents that the call starts, and those that end with it.
         if tool == "task":
-            started = awaited = [name]
+            children = reporting = [name]
         elif tool == "delegate" and action.get("command") == "spawn":
-            started = [child for child in items(action.get("ids")) if isinstance(child, str)]
+            children = [child for child in items(action.get("ids")) if isinstance(child, str)]
         elif tool == "delegate":
-            awaited = list(table(action.get("tasks")))
-        self._children[name] = awaited
-        for child in started:
+            reporting = list(table(action.get("tasks")))
+        self._children[name] = reporting
+        for child in children:
             self.child_started(child, text(action.get("subagent_type")))
 
     def _observe(self, event: dict[str, Any], kind: str) -> None:

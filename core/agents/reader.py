@@ -270,9 +270,8 @@ class TranscriptReader(AgentReader):
 
     def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> events.Prompt:
         """Return the event of a person who says something, or stops the agent."""
-        return events.Prompt(
-            **self._known(**known), characters=len(words), call=fingerprint(words), interrupt=interrupt
-        )
+        facts = self._known(**known)
+        return events.Prompt(**facts, characters=len(words), call=fingerprint(words), interrupt=interrupt)
 
     def turn(
         self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, model: Any = "", **facts: Any

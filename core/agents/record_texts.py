@@ -25,7 +25,7 @@ _LEFT_OUT = known_words("no-words")
 _NAMES = known_words("no-word-names")
 _SPEAKERS: dict[str, Speaker] = known_pairs("speakers")
 _HOLDERS: dict[str, Speaker] = known_pairs("holders")
-_TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time")
+_TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time", "created")
 _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 
 
@@ -61,15 +61,9 @@ def record_time(value: Any) -> float | None:
     if not isinstance(value, dict):
         return None
     holders = [value, *(inner for name in _INSIDE if isinstance(inner := value.get(name), dict))]
-    for holder in (
-        *holders,
-        *(inner for inner_holder in holders[1:] if isinstance(inner := inner_holder.get("time"), dict)),
-    ):
-        for name in (*_TIMES, "created"):
-            at = seconds(holder.get(name))
-            if at is not None and at > 0:
-                return at
-    return None
+    holders += [inner for holder in holders[1:] if isinstance(inner := holder.get("time"), dict)]
+    times = (seconds(holder.get(name)) for holder in holders for name in _TIMES)
+    return next((at for at in times if at), None)
 
 
 def bounded(text: str) -> str:

@@ -55,10 +55,8 @@ class Purposes:
                     by_word.setdefault(rest[0], []).append((tuple(rest[1:]), purpose))
                 else:
                     self._any.setdefault(program, []).append((tuple(rest), purpose))
-        for phrases in (
-            *self._any.values(),
-            *(listed for by_word in self._named.values() for listed in by_word.values()),
-        ):
+        by_words = [listed for by_word in self._named.values() for listed in by_word.values()]
+        for phrases in (*self._any.values(), *by_words):
             phrases.sort(key=lambda phrase: (_ORDER[phrase[1]], -len(phrase[0])))
 
     def of(self, program: str, words: list[str]) -> Purpose:
@@ -259,9 +257,7 @@ class Shell:
                 continue
             copies = words == ["cat"] and len(part.here) == 1 and part.literal and not (part.appends or branches)
             redirected = ShellWrite(True, part.here[0] if copies else None)
-            targets = {
-                target: redirected for target in part.writes if not target.startswith("/dev/") and "$" not in target
-            }
+            targets = dict.fromkeys(_named_files(part.writes), redirected)
             if words and words[0] not in _CONTROL:
                 words = [basename(words[0]), *words[1:]]
                 for target, write in _written(_plain_git(words) if words[0] == "git" else words, part.here).items():
@@ -308,9 +304,7 @@ class Shell:
         return at
 
     def _part(self, part: Part, words: list[str]) -> _Judged:
-        writes = part.writes
-        if writes:
-            writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
+        writes = _named_files(part.writes)
         if not words or words[0] in _CONTROL:
             return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
         program = words[0].replace("\\", "/") if "\\" in words[0] else words[0]
@@ -368,6 +362,11 @@ def _parts(command: Any) -> list[Part]:
     return [Part(list(command))] if is_words else []
 
 
+def _named_files(targets: list[str]) -> list[str]:
+    """Return the files among the targets of redirections; devices and expansions are left out."""
+    return [target for target in targets if not target.startswith("/dev/") and "$" not in target]
+
+
 def _written(words: list[str], scripts: Sequence[str]) -> dict[str, ShellWrite]:
     """Return what a simple command writes, by its path."""
     program, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
@@ -382,11 +381,8 @@ def _written(words: list[str], scripts: Sequence[str]) -> dict[str, ShellWrite]:
         return dict.fromkeys(_named_by_script("\n".join((*scripts, *words[1:]))), _MAYBE)
     if program in ("curl", "wget", "dd"):
         option = {"curl": "-o", "wget": "-O", "dd": ""}[program]
-        return {
-            word.removeprefix("of="): _SURELY
-            for before, word in pairwise(words)
-            if (option and before == option) or word.startswith("of=")
-        }
+        files = [after for word, after in pairwise(words) if (option and word == option) or after.startswith("of=")]
+        return {file.removeprefix("of="): _SURELY for file in files}
     if program in ("tar", "unzip"):
         unpacks = program == "unzip" or any("x" in word for word in words[1:2]) or "--extract" in words
         folders = [word for before, word in pairwise(words) if before in ("-C", "--directory", "-d")]

@@ -103,9 +103,8 @@ def step_result(tool: str, action: str, observed: str) -> Result:
     """Return how a step ended, from its text."""
     failing = _EDIT_FAILED if tool in _WRITERS or tool in _VIEWERS else _FAILED
     nothing = _NOTHING in observed[:500] or not observed.strip()
-    return Result(
-        text=observed, error=not action.strip() or bool(failing.search(observed)), empty=True if nothing else None
-    )
+    failed = not action.strip() or bool(failing.search(observed))
+    return Result(text=observed, error=failed, empty=nothing or None)
 
 
 def called(action: str, opened: str = "") -> tuple[str, dict[str, Any]]:

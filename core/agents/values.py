@@ -150,11 +150,8 @@ def attached(values: Iterable[Any]) -> str:
 
 def attached_to(parts: Iterable[Any]) -> str:
     """Return the images and documents among the parts of a prompt, without results of calls."""
-    return attached(
-        part
-        for part in parts
-        if isinstance(part, dict) and text(part.get("type")) not in _RESULTS and _RESULTS.isdisjoint(part)
-    )
+    objects = (part for part in parts if isinstance(part, dict) and _RESULTS.isdisjoint(part))
+    return attached(part for part in objects if text(part.get("type")) not in _RESULTS)
 
 
 def _attachment_kinds(value: Any, depth: int) -> list[str]:

@@ -83,9 +83,8 @@ class ZedReader(TranscriptReader):
                 self.call(called, text(call.get("name")), arguments)
             facts = table(results.get(called))
             if facts and self.calls.tool(called):
-                body = words(facts.get("content")) or _part_text(
-                    next(iter(items(facts.get("content"))), facts.get("content"))
-                )
+                content = facts.get("content")
+                body = words(content) or _part_text(next(iter(items(content)), content))
                 refused = any(phrase in body[:200] for phrase in _REFUSED)
                 result = Result(text=body, error=facts.get("is_error") is True, rejected=refused)
                 self.result(called, result, timed=False)

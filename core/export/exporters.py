@@ -61,9 +61,8 @@ def atif(film: ExportedSession) -> bytes:
     tool = start.tool if start else film.summary.agent
     model = start.model if start else ""
     model = model or next((one.model for one in film.events if isinstance(one, kinds.Turn) and one.model), "")
-    every = {
-        kinds.MAIN: _Trajectory(tool or "agent", (start.version if start else "") or "unknown", privacy.name(model))
-    }
+    version = start.version if start else ""
+    every = {kinds.MAIN: _Trajectory(tool or "agent", version or "unknown", privacy.name(model))}
     for event, moment in zip(film.events, film.moments, strict=True):
         agent = privacy.agent(event.agent)
         if agent not in every:
@@ -96,25 +95,16 @@ def _add(event: kinds.Event, agent: str, words: Spoken, every: dict[str, _Trajec
         case kinds.ToolUse():
             _call(own, event, words, film)
         case kinds.Compaction():
-            managed = {
-                "type": "compaction",
-                "boundary": "replace",
-                "trigger": event.trigger,
-                "tokens_before": event.tokens_before,
-                "tokens_after": event.tokens_after,
-            }
+            managed: dict[str, Any] = {"type": "compaction", "boundary": "replace", "trigger": event.trigger}
+            managed |= {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
             own.step("system", event.at, "Context compacted.", extra={"context_management": managed})
         case kinds.AgentStart():
             _child(own, event, film.privacy.agent(event.child), every)
         case kinds.AgentEnd():
             ref = own.refs.get(film.privacy.agent(event.child))
             if ref is not None:
-                ref["extra"] |= {
-                    "ended": _iso(event.at),
-                    "outcome": event.outcome,
-                    "tool_uses": event.tool_uses,
-                    "tokens": event.tokens,
-                }
+                ref["extra"] |= {"ended": _iso(event.at), "outcome": event.outcome}
+                ref["extra"] |= {"tool_uses": event.tool_uses, "tokens": event.tokens}
         case kinds.Advice():
             own.step("system", event.at, "Advice of nooscope.", extra={"advice": event.characters})
         case kinds.SessionEnd():
@@ -128,12 +118,10 @@ def _call(own: _Trajectory, use: kinds.ToolUse, words_of_call: Spoken, film: Exp
     while name in used_ids:
         name += "+"
     words = film.privacy.words
-    arguments: dict[str, Any] = {"command": words_of_call.text} if words_of_call.text else {}
-    if use.targets and use.action != "shell_exec":
-        arguments = {
-            "path": film.privacy.path(use.targets[0]),
-            **({"input": words_of_call.text} if words_of_call.text else {}),
-        }
+    on_file = bool(use.targets) and use.action != "shell_exec"
+    arguments = {"path": film.privacy.path(use.targets[0])} if on_file else {}
+    if words_of_call.text:
+        arguments["input" if on_file else "command"] = words_of_call.text
     call = {"tool_call_id": name, "function_name": use.tool if words else use.action, "arguments": arguments}
     began = use.at if use.duration is None else use.at - use.duration
     call["extra"] = {"timestamp": _iso(began), "action": use.action}
@@ -470,18 +458,12 @@ def _figures(film: ExportedSession) -> Iterator[str]:
     tokens = summary.tokens
     rows: list[tuple[str, str]] = [("cost", _cost(film))]
     if summary.turns:
-        rows.append(
-            (
-                "tokens",
-                f"{token_amount(tokens.input)} sent, {token_amount(tokens.output)} written, "
-                f"{token_amount(tokens.cache_read)} read from cache, "
-                f"{token_amount(tokens.cache_write)} cached",
-            )
-        )
+        amounts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
+        pairs = zip(map(token_amount, amounts), ("sent", "written", "read from cache", "cached"), strict=True)
+        rows.append(("tokens", ", ".join(map(" ".join, pairs))))
     if tokens.context_peak:
-        rows.append(
-            ("fullest context", f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}")
-        )
+        fullest = f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}"
+        rows.append(("fullest context", fullest))
     rows.append(("calls", ", ".join(f"{n:,} {name}" for name, n in summary.outcomes.items()) or "none"))
     rows.append(("compactions", f"{summary.compactions}"))
     if summary.subagents:

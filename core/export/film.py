@@ -86,12 +86,10 @@ class Privacy:
 
     def marks(self, marks: Iterable[Mark]) -> list[Mark]:
         """Return marks with agents' names as they may be shown."""
-        return [
-            mark._replace(
-                agent=self.agent(mark.agent), name=mark.name if self.words or mark.kind != "agent" else "agent"
-            )
-            for mark in marks
-        ]
+        if self.words:
+            return list(marks)
+        nameless = (mark._replace(name="agent") if mark.kind == "agent" else mark for mark in marks)
+        return [mark._replace(agent=self.agent(mark.agent)) for mark in nameless]
 
 
 class Spoken(NamedTuple):

@@ -258,12 +258,8 @@ def _with_exact_counts(
     for one in sessions:
         agent = by_name.get(one.agent)
         key = (one.path, one.size, one.modified)
-        if (
-            one.path in (shared or ())
-            or one.size > glimpse.EXACT
-            or is_folder(one.path)
-            or one.path.suffix in _DATABASES
-        ):
+        is_large = one.size > glimpse.EXACT or one.path.suffix in _DATABASES
+        if is_large or one.path in (shared or ()) or is_folder(one.path):
             better.append(one)
             continue
         if key not in _counts and left >= one.size:
@@ -353,14 +349,7 @@ def _own_time(path: Path, size: int) -> float | None:
 def _extent(path: Path) -> tuple[int, float]:
     """Size and change time of a file, or of all files in a folder."""
     status = path.stat()
-    if not stat.S_ISDIR(status.st_mode):
-        return status.st_size, status.st_mtime
-    size, modified = 0, status.st_mtime
-    for entry in os.scandir(path):
-        inner = entry.stat()
-        size += inner.st_size
-        modified = max(modified, inner.st_mtime)
-    return size, modified
+    return extent(path)[:2] if stat.S_ISDIR(status.st_mode) else (status.st_size, status.st_mtime)
 
 
 def _logs(location: Location, root: Path) -> Iterator[Path]:

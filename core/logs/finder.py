@@ -300,13 +300,9 @@ class Finder:
         """Return the format of a file, or why it is not a log."""
         try:
             status = path.stat()
-            recognised = self._known.get(path)
-            if (
-                recognised
-                and recognised.inode == status.st_ino
-                and (recognised.format or recognised.size == status.st_size)
-            ):
-                return recognised.format, recognised.trouble
+            entry = self._known.get(path)
+            if entry and entry.inode == status.st_ino and (entry.format or entry.size == status.st_size):
+                return entry.format, entry.trouble
             kind, trouble = self._recognise(path, status)
         except OSError as fault:
             return None, records.reason(fault)
@@ -417,11 +413,8 @@ class Finder:
         owned = tuple(below)
         gathered = []
         for log in logs:
-            if (
-                absolute_path(log.path) in claimed
-                or str(log.path).startswith(owned)
-                or (log.path.suffix == ".zst" and log.path.with_suffix("") in companions)
-            ):
+            is_packed_twin = log.path.suffix == ".zst" and log.path.with_suffix("") in companions
+            if is_packed_twin or absolute_path(log.path) in claimed or str(log.path).startswith(owned):
                 continue
             own = companions[log.path]
             alone = LogSession(*self._beginnings.of(log)[:2], (log, *own.logs), helpers=own.helpers)

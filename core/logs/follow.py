@@ -464,10 +464,8 @@ class Follower:
         session = self.session.id if self.session else ""
         followed = open_tail(log, self.kit, self.settings.lines, session, old.seen_events)
         followed.helper, followed.reached = old.helper, old.reached
-        self._tails = {
-            (packed if tail_path == path else tail_path): (followed if tail_path == path else one)
-            for tail_path, one in self._tails.items()
-        }
+        tails = self._tails.items()
+        self._tails = dict((packed, followed) if one is old else (name, one) for name, one in tails)
 
 
 def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:

@@ -8,10 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-import msgspec
-
 from core.logs.format import Location
-from core.logs.lines import decoded, head, is_packed, open_unpacked, read_bytes, seconds
+from core.logs.lines import OBJECT, decoded, head, is_packed, open_unpacked, read_bytes, seconds
 from core.logs.records import Log, document, members, stem
 from core.logs.redact.values import one_line, redact_name
 from core.logs.session import LogSession
@@ -375,14 +373,10 @@ def id_in_document(path: Path, key: tuple[str, ...]) -> str:
         if early or len(head) < _HEAD:
             return early
         rest = read_bytes(stream, _WHOLE)
-    try:
-        whole = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
-        value = msgspec.json.decode(whole, type=dict[str, msgspec.Raw])
-        for name in key[:-1]:
-            value = msgspec.json.decode(value[name], type=dict[str, msgspec.Raw])
-        return str(msgspec.json.decode(value[key[-1]], type=str))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, KeyError):
-        return ""
+    value: Any = (head + rest).removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
+    for name in key:
+        value = (decoded(value, OBJECT) or {}).get(name, b"")
+    return decoded(value, str) or ""
 
 
 def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -427,7 +421,5 @@ def _id_in_name(path: Path) -> str:
 
 
 def _decode_string(raw: bytes) -> str:
-    try:
-        return str(msgspec.json.decode(b'"' + raw + b'"', type=str))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return raw.decode("utf-8", "replace")
+    text = decoded(b'"' + raw + b'"', str)
+    return raw.decode("utf-8", "replace") if text is None else text

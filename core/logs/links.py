@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -78,12 +78,7 @@ class RecordMessage(Struct, gc=False):
     @classmethod
     def read(cls, raw: Raw) -> RecordMessage:
         """Return the message in a field; an empty one if there is none."""
-        if raw is NOTHING:
-            return _SILENT
-        try:
-            return _message(raw)
-        except FAULTS:
-            return _SILENT
+        return (decoded(raw, RecordMessage) if raw is not NOTHING else None) or _SILENT
 
     @property
     def model_name(self) -> str:
@@ -93,18 +88,9 @@ class RecordMessage(Struct, gc=False):
     @property
     def written(self) -> int:
         """Tokens the model wrote; 0 if unknown."""
-        for raw_usage in (self.usage, self.tokens):
-            if raw_usage is NOTHING:
-                continue
-            try:
-                usage = _usage(raw_usage)
-            except FAULTS:
-                continue
-            for raw in (usage.output_tokens, usage.output, usage.completion_tokens):
-                count = as_count(raw)
-                if count:
-                    return count
-        return 0
+        usages = [decoded(raw, _Usage) for raw in (self.usage, self.tokens) if raw is not NOTHING]
+        counts = (raw for one in usages if one for raw in (one.output_tokens, one.output, one.completion_tokens))
+        return next(filter(None, map(as_count, counts)), 0)
 
     @property
     def has_results(self) -> bool:
@@ -116,10 +102,7 @@ class RecordMessage(Struct, gc=False):
 
 
 _SILENT = RecordMessage()
-_message = msgspec.json.Decoder(RecordMessage).decode
-_usage = msgspec.json.Decoder(_Usage).decode
 _decode_text = msgspec.json.Decoder(str).decode
-_value = msgspec.json.Decoder().decode
 read_envelope = msgspec.json.Decoder(Envelope).decode  # The envelope of a record's bytes; raises what `FAULTS` names.
 
 
@@ -139,27 +122,14 @@ def as_text(raw: Raw, longest: int = _LONGEST) -> str:
 
 def as_count(raw: Raw) -> int:
     """A whole number of things, or 0."""
-    if raw is NOTHING:
-        return 0
-    try:
-        value = _value(raw)
-    except FAULTS:
-        return 0
+    value: Any = None if raw is NOTHING else decoded(raw)
     return int(value) if type(value) in (int, float) and 0 < value < _MOST else 0
 
 
 def as_time(envelope: Envelope, before: float) -> float:
     """Return a record's timestamp, else the given one."""
-    for raw in (envelope.timestamp, envelope.at, envelope.start_time):
-        if raw is NOTHING:
-            continue
-        try:
-            at = seconds(_value(raw))
-        except FAULTS:
-            continue
-        if at is not None:
-            return at
-    return before
+    times = [raw for raw in (envelope.timestamp, envelope.at, envelope.start_time) if raw is not NOTHING]
+    return next((at for raw in times if (at := seconds(decoded(raw))) is not None), before)
 
 
 def is_true(raw: Raw) -> bool:

@@ -104,6 +104,15 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 the method of a path raises
 
 
+def size_and_change(path: Path) -> tuple[int, int]:
+    """Return the bytes of a file and when it last changed, in nanoseconds; zeros if it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
 def expand_home(path: Path | str) -> Path:
     """Return a path with its home folder expanded; an unknown user's stays as it is."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 a path object raises what no caller expects

@@ -18,7 +18,7 @@ from core.logs import records
 from core.logs.database import RowsRead
 from core.logs.format import Diagnostics, Kit, Reader
 from core.logs.lines import Line, LineCutter, is_packed, read_bytes
-from core.logs.log_files import HeldLog, open_log
+from core.logs.log_files import HeldLog, open_log, size_and_change
 from core.logs.records import Log, Record
 from core.logs.session import Row, identity, place_of_agent, with_session_name
 from core.settings.logs import LineSettings
@@ -119,9 +119,8 @@ class Tail(ABC):
     def in_flight(self) -> list[ToolUse]:
         """Return the open calls, for display only; nothing is changed."""
         if self._in_flight is None:
-            self._in_flight = [
-                event for event in self.pending_events() if isinstance(event, ToolUse) and event.outcome == "pending"
-            ]
+            calls = [event for event in self.pending_events() if isinstance(event, ToolUse)]
+            self._in_flight = [call for call in calls if call.outcome == "pending"]
         return self._in_flight
 
     def _news(self, record: Record) -> Iterator[Event]:
@@ -463,7 +462,8 @@ class DatabaseTail(Tail):
         """Yield the events of changed rows."""
         if self._status() is None:
             return
-        versions = [_file_version(self.log.path), _file_version(self.log.path.with_name(self.log.path.name + "-wal"))]
+        paths = self.log.path, self.log.path.with_name(self.log.path.name + "-wal")
+        versions = list(map(size_and_change, paths))
         if versions == self._seen:
             return
         read = deepcopy(self._read)
@@ -482,14 +482,6 @@ class DatabaseTail(Tail):
 def _missing_end(status: os.stat_result) -> str:
     """Return what is wrong with a document that lacks its end."""
     return "ends in the middle" if status.st_size else "is empty"
-
-
-def _file_version(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
 
 
 def _has_end(path: Path) -> bool:

@@ -19,6 +19,7 @@ from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior,
 from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
 from core.folders import carry_over_folder, own_folder, small_file
+from core.logs.log_files import size_and_change
 from core.settings.response import LearningSettings, PriorSettings
 from core.store import atomic
 from core.store.base import CheckedFile, JsonFile, key_of_session, locked
@@ -173,8 +174,8 @@ class CarryOverStore:
 
     def _tidy(self, spare: Path) -> None:
         """Forget the sessions that were not used for longest until the rest fits."""
-        oldest = sorted((_size_and_use(path)[1], path) for path in self._sessions() if path != spare)
-        while oldest and sum(_size_and_use(path)[0] for path in self.folder.iterdir()) > self.limit:
+        oldest = sorted((size_and_change(path)[1], path) for path in self._sessions() if path != spare)
+        while oldest and sum(size_and_change(path)[0] for path in self.folder.iterdir()) > self.limit:
             oldest.pop(0)[1].unlink(missing_ok=True)
             self._sweep()
 
@@ -208,15 +209,6 @@ class CarryOverStore:
 def blob_name(content: bytes) -> str:
     """A blob's name, made of its content."""
     return blake3(content).hexdigest(length=16)
-
-
-def _size_and_use(path: Path) -> tuple[int, int]:
-    """Return the bytes of a file and when it was last used; zeros if it is gone."""
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
 
 
 _LARGEST = 65_536  # Bytes of a file of affect or of a persona.

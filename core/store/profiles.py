@@ -119,11 +119,8 @@ def profile_changes(profile: SettingsProfile, start: Settings) -> dict[str, Any]
     leaves that as it began, and a project's only narrows it.
     """
     if profile.scope == "project":
-        return {
-            name: value
-            for name, value in profile.values.items()
-            if tunables()[name].trust.allows(value, value_of(start, name))
-        }
+        values = profile.values.items()
+        return {name: value for name, value in values if tunables()[name].trust.allows(value, value_of(start, name))}
     usual = Settings() if profile.scope == "built-in" else start
     rest = {name: value for name, value in every_value(usual).items() if is_model_setting(name)}
     return {**rest, **profile.values}

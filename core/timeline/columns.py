@@ -210,10 +210,7 @@ class Pyramid:
         lows = highs = columns.column(name, fresh_from, length // _FAN * _FAN)
         self._seen = length
         level = 0
-        while len(lows) >= 1:
-            whole = len(lows) // _FAN * _FAN
-            if whole == 0:
-                break
+        while whole := len(lows) // _FAN * _FAN:
             lows = lows[:whole].reshape(-1, _FAN).min(axis=1)
             highs = highs[:whole].reshape(-1, _FAN).max(axis=1)
             if level == len(self._lows):

@@ -186,10 +186,8 @@ class StartFiles:
         self._policy = policy
         own = None if rules == built_in() else rules
         extended = in_step()
-        return ConfiguredStart(
-            InitialState(policy=policy, rules=own, extensions=extended.refs),
-            (*files.faults, *faults, *extended.complaints),
-        )
+        initial = InitialState(policy=policy, rules=own, extensions=extended.refs)
+        return ConfiguredStart(initial, (*files.faults, *faults, *extended.complaints))
 
 
 def configured_start(project: Path | None = None) -> ConfiguredStart:

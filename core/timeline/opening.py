@@ -134,16 +134,13 @@ class Cache:
 
 
 def _pack_recording(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
-    tracks = {
-        agent: (track.origin, track.indexes.tobytes(), track.columns.packed())
-        for agent, track in timeline.tracks.items()
-    }
+    tracks = timeline.tracks.items()
     body = cbor2.dumps(
         {
             "sources": [list(source) for source in sources],
             "columns": list(NAMES),
             "events": timeline.events.packed(),
-            "tracks": tracks,
+            "tracks": {name: (one.origin, one.indexes.tobytes(), one.columns.packed()) for name, one in tracks},
             "marks": timeline.marks.packed(),
             "frames": [list(frame) for frame in timeline.frames],
         }

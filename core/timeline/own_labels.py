@@ -232,9 +232,8 @@ def _choose_limits(
 
     def worth(name: DetectorName, limit: int) -> float:
         alarmed = [label.good for label in labels if label.reached.get(name, 1) >= limit]
-        return sum(-prices[True] if good else prices[False] for good in alarmed) - HOLD_LIMIT * abs(
-            log2(limit / shipped[name])
-        )
+        gain = sum(-prices[True] if good else prices[False] for good in alarmed)
+        return gain - HOLD_LIMIT * abs(log2(limit / shipped[name]))
 
     return {
         name: max(range(max(2, usual // 2), 2 * usual + 1), key=lambda limit: (worth(name, limit), limit == usual))

@@ -122,9 +122,8 @@ def _nearest_event(timeline: Timeline, here: int, forward: bool, fits: Callable[
 def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | None:
     marks = timeline.marks
     rules = timeline.initial.rules or built_in()
-    warning_methods = {
-        method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"
-    }
+    notifying = [method for method in rules.methods if method.mode == "notify"]
+    warning_methods = {method.id for method in notifying if method.action.kind != "done"}
     next_mark = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
     while next_mark is not None:
         if any(is_trouble(mark, warning_methods) for mark in marks.between(next_mark.place, next_mark.place + 1)):

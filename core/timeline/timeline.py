@@ -76,13 +76,12 @@ class Timeline:
         self.initial = InitialState(seed) if initial is None else initial
         self.changes: list[SettingsChange] = [SettingsChange(0, settings)]
         self.events = RecordedEvents()
-        self.frames = KeyFrames(
-            p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
-        )
+        keyframes = settings.timeline.keyframes
+        self.frames = KeyFrames(p_frames=keyframes.p_frames, i_share=keyframes.i_share)
         self.run = Run(self.initial.society(settings))  # The minds at the live edge, and what they left behind.
         # A state a little before the last seek, for seeking backwards by small steps.
         self._trail: tuple[int, Mapping[str, Any]] | None = None
-        self._every = every or settings.timeline.keyframes.every
+        self._every = every or keyframes.every
         self._whole = False  # A dream requested a whole frame; the next frame is whole.
         self._cursor: tuple[int, Society] | None = None
         self._times = array("d")

@@ -322,9 +322,8 @@ class WhatIf:
             return None
         events, initial = timeline.events, timeline.initial
         actual = silenced_by_flow(timeline.tracks, events)
-        actual += silenced_by_cooldown(
-            timeline.tracks, timeline.marks.between(0, len(timeline)), timeline.settings, initial
-        )
+        marks = timeline.marks.between(0, len(timeline))
+        actual += silenced_by_cooldown(timeline.tracks, marks, timeline.settings, initial)
         other = silenced_by_flow(whole.tracks, events)
         other += silenced_by_cooldown(whole.tracks, whole.marks(), whole.eras[-1].settings, initial)
         return compare(actual, other, timeline.settings.timeline.branch.near)

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from core.agents.calls import is_advice
 from core.agents.tables import known_phrases, known_words
-from core.agents.values import salvage
+from core.agents.values import T, salvage
 from core.logs.lines import FAULTS, decoded
 
 _NOTHING = Raw(b"null")
@@ -182,9 +182,7 @@ def salvage_line(record: bytes) -> tuple[ClaudeLine | None, str]:
     return None, "not JSON"
 
 
-def read_part(
-    raw: Raw, kind: type[ToolDetails] | type[BackgroundTask] | type[Queued]
-) -> ToolDetails | BackgroundTask | Queued | None:
+def read_part(raw: Raw, kind: type[T]) -> T | None:
     """Decode a part that was left raw; None if it is something else."""
     if bytes(memoryview(raw)[:1]) != b"{":
         return None
@@ -217,7 +215,6 @@ _GOAL = re.compile(
 # A command of the program that the agent works on at once, unless it shows or ends the goal.
 # Parts that the program adds to the person's text.
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
-_decode = msgspec.json.Decoder().decode
 
 
 def user_words(content: str | list[Block] | None) -> str:
@@ -226,20 +223,11 @@ def user_words(content: str | list[Block] | None) -> str:
         return content
     if not content:
         return ""
-    if len(content) == 1:
-        return _one_block(content[0])
     texts = [block_text(block.text) for block in content if block.type == "text"]
     joined = "\n".join(text for text in texts if not text.startswith(_ADDED))
     if not joined.strip() and any(block.type in ("image", "document") for block in content):
         return "[image]"
     return joined
-
-
-def _one_block(block: Block) -> str:
-    if block.type == "text":
-        text = block_text(block.text)
-        return "" if text.startswith(_ADDED) else text
-    return "[image]" if block.type in ("image", "document") else ""
 
 
 def is_machine_prompt(line: ClaudeLine) -> bool:
@@ -260,11 +248,7 @@ def is_prompt(text: str) -> bool:
 
 def block_text(raw: Raw) -> str:
     """Return the text in a raw value; blank if it is not a text."""
-    try:
-        value = _decode(raw)
-    except FAULTS:
-        return ""
-    return value if isinstance(value, str) else ""
+    return decoded(raw, str) or ""
 
 
 def result_text(block: Block) -> str:
@@ -274,8 +258,6 @@ def result_text(block: Block) -> str:
         return content
     if not content or isinstance(content, FunctionAnswer):
         return ""
-    if len(content) == 1:
-        return content[0].text or ""
     return "\n".join(piece.text for piece in content if piece.text)
 
 
@@ -337,7 +319,7 @@ def unknown_kind(line: ClaudeLine) -> str:
         return "" if not line.subtype or line.subtype in _SUBTYPES else f"system/{line.subtype}"
     if line.type == "attachment":
         part = read_part(line.attachment, Queued)
-        kind = part.type if isinstance(part, Queued) else ""
+        kind = part.type if part is not None else ""
         return "" if kind in _ATTACHMENTS or kind.endswith("_delta") else f"attachment/{kind}"
     return "" if line.type in _KINDS else line.type
 
@@ -351,9 +333,7 @@ def matters(line: ClaudeLine) -> bool:
         return "<task-notification>" in block_text(line.content)
     if kind == "attachment":
         queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and (
-            queued.type == "queued_command" or queued.failed_goal or bool(our_advice(queued))
-        )
+        return queued is not None and bool(queued.type == "queued_command" or queued.failed_goal or our_advice(queued))
     return kind not in _ASIDES
 
 

@@ -38,14 +38,17 @@ def read_result(line: lines.ClaudeLine, block: lines.Block, tool: str) -> tuple[
     text = lines.result_text(block)
     failed = block.is_error is True
     if isinstance(block.content, lines.FunctionAnswer):
-        status = "error" if failed else (_as_told(line) or lines.ToolDetails()).status
+        facts = lines.read_part(line.tool_use_result, lines.ToolDetails) or lines.ToolDetails()
+        status = "error" if failed else facts.status
         return function_result({"result": decoded(block.content.response_parts)}, status or "success"), None
     details: lines.ToolDetails | None = None
     empty: bool | None = None
     running = False
     code = exit_code(text) if failed else None
     if tool in _TOLD or tool in STARTERS:
-        details = _as_told(line) or (_reported(text) if tool in STARTERS else None)
+        details = lines.read_part(line.tool_use_result, lines.ToolDetails) or (
+            _reported(text) if tool in STARTERS else None
+        )
         if details is not None:
             empty, running, code = _judge(tool, details, code)
     elif failed and not text:
@@ -56,11 +59,6 @@ def read_result(line: lines.ClaudeLine, block: lines.Block, tool: str) -> tuple[
         empty = False
     rejected = failed and line.tool_denial_kind is not None
     return _make(Result, (text, failed, code, rejected, False, empty, running, None, size)), details
-
-
-def _as_told(line: lines.ClaudeLine) -> lines.ToolDetails | None:
-    details = lines.read_part(line.tool_use_result, lines.ToolDetails)
-    return details if isinstance(details, lines.ToolDetails) else None
 
 
 def _reported(text: str) -> lines.ToolDetails | None:
@@ -80,7 +78,7 @@ def _judge(tool: str, details: lines.ToolDetails, code: int | None) -> tuple[boo
         if details.num_files is not None and details.mode != "content":
             return details.num_files == 0, False, code
     task = lines.read_part(details.task, lines.BackgroundTask)
-    if isinstance(task, lines.BackgroundTask):
+    if task is not None:
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
 
@@ -98,11 +96,9 @@ class ClaudeCodeLinks(links.LinkReader):
         if not name:
             link = self.aside(record, "label" if links.as_text(envelope.leaf_uuid) else "entry")
             words = links.as_text(envelope.summary, links.LONGEST_LABEL * 8)
-            return (
-                link._replace(label=one_line(words, links.LONGEST_LABEL), labels=links.as_text(envelope.leaf_uuid))
-                if words
-                else link
-            )
+            if not words:
+                return link
+            return link._replace(label=one_line(words, links.LONGEST_LABEL), labels=links.as_text(envelope.leaf_uuid))
         parent = links.as_text(envelope.parent_uuid) or links.as_text(envelope.logical_parent_uuid) or None
         role = links.as_text(envelope.type)
         message = links.RecordMessage.read(envelope.message) if self.contents or role == "user" else None
@@ -455,9 +451,7 @@ class ClaudeCode(AgentReader):
                 out.append(said_event(result.text, at, use.agent, where))
             if tool in STARTERS:
                 self._agents.answered(use, details, out)
-            elif details is not None and isinstance(
-                task := lines.read_part(details.task, lines.BackgroundTask), lines.BackgroundTask
-            ):
+            elif details is not None and (task := lines.read_part(details.task, lines.BackgroundTask)) is not None:
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
     def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event], *, typed: bool) -> None:
@@ -511,17 +505,19 @@ class ClaudeCode(AgentReader):
 
     def _attachment(self, line: lines.ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         queued = lines.read_part(line.attachment, lines.Queued)
-        if isinstance(queued, lines.Queued) and queued.type == "queued_command":
+        if queued is None:
+            return
+        if queued.type == "queued_command":
             prompt = queued.prompt
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             typed = queued.commandMode in (None, "prompt")
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out, typed=typed)
-        elif isinstance(queued, lines.Queued) and queued.failed_goal:
+        elif queued.failed_goal:
             agent = self._agent(line, at, where, out)
             self._close(agent, out)
             out.append(Turn(at=at, agent=agent, where=where, cost=0.0, stop=GOAL_FAILED))
-        elif isinstance(queued, lines.Queued) and (advice := lines.our_advice(queued)):
+        elif advice := lines.our_advice(queued):
             out.append(said_event(advice, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:

@@ -69,9 +69,8 @@ def read_output(value: Any, cell: Sequence[Action] | None = None) -> Output:
         opened = table(decode(text))
         if isinstance(opened.get("metadata"), dict) and "output" in opened:
             facts = opened["metadata"]
-            return Output(
-                _ended(words(opened["output"]), code(facts.get("exit_code")), amount(facts.get("duration_seconds")))
-            )
+            exited, lasted = code(facts.get("exit_code")), amount(facts.get("duration_seconds"))
+            return Output(_ended(words(opened["output"]), exited, lasted))
     parted = _OUTPUT.search(text[:_HEAD])
     head = text[: parted.start()] if parted else text[:_HEAD]
     has_head = parted or text.startswith(("Exit code", "Process exited", "Chunk ID", "Wall time"))
