@@ -6,12 +6,13 @@ import re
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 
 from core.engine.percept import AXES, spoken
-from core.engine.receptor.readings import HeatmapReading, NodeReading
+from core.engine.receptor.readings import HeatmapReading
 from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn, Where
@@ -198,17 +199,14 @@ def hottest_branch(heatmap: HeatmapReading) -> Centre | None:
     total = sum(node.heat for node in heatmap.tree)
     if total <= 0:
         return None
-    best = max(heatmap.tree, key=_heat)
+    heat = attrgetter("heat")
+    best = max(heatmap.tree, key=heat)
     while best.children:
-        below = max(best.children, key=_heat)
+        below = max(best.children, key=heat)
         if not below.children or below.heat < _HALF * best.heat:
             break
         best = below
     return Centre(best.path, best.heat / total)
-
-
-def _heat(node: NodeReading) -> float:
-    return node.heat
 
 
 def frame_lines(frame: Frame) -> list[str]:
@@ -348,8 +346,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         if mark.kind == "state":
             if mark.agent not in states:
                 earlier = timeline.marks.before(start, {"state"}, mark.agent)
-                earlier_states = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
-                states[mark.agent] = earlier_states
+                states[mark.agent] = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
             states[mark.agent].append(mark)
     for passage in states.values():
         ends = [*(mark.at for mark in passage[1:]), timeline.time_of(stop)]

@@ -202,13 +202,10 @@ class Spending:
         self._grow()
         turns = bisect_left(self._places, index)
         charges = [charge_of(event) for event in pending if isinstance(event, Turn)]
-        dollars, priced = self._dollars[turns], self._priced[turns]
-        return Spent(
-            dollars + sum([charge.dollars for charge in charges]),
-            priced + sum([charge.priced for charge in charges]),
-            turns - priced + sum([charge.unpriced for charge in charges]),
-            self._rate_a_minute(turns, moment),
-        )
+        dollars = self._dollars[turns] + sum([charge.dollars for charge in charges])
+        priced = self._priced[turns] + sum([charge.priced for charge in charges])
+        unpriced = turns - self._priced[turns] + sum([charge.unpriced for charge in charges])
+        return Spent(dollars, priced, unpriced, self._rate_a_minute(turns, moment))
 
     def _rate_a_minute(self, turns: int, moment: float) -> float | None:
         if not turns or not self._priced[turns]:

@@ -127,8 +127,12 @@ def _loops(summary: Summary, width: int) -> Iterator[str]:
     for loop in summary.loops[:_FIRST]:
         head = f"{_place(summary, loop.at)}{_agent_name(summary, loop.agent)}"
         yield f"{head}  {plain(loop.what, max(20, width - 24))}"
-    if len(summary.loops) > _FIRST:
-        yield f"and {len(summary.loops) - _FIRST} more"
+    yield _more(summary.loops, _FIRST)
+
+
+def _more(rows: Sequence[object], listed: int) -> str:
+    """Return how many rows follow those that are listed; an empty text if none do."""
+    return f"and {len(rows) - listed} more" if len(rows) > listed else ""
 
 
 def _interventions(summary: Summary, width: int) -> Iterator[str]:
@@ -138,8 +142,7 @@ def _interventions(summary: Summary, width: int) -> Iterator[str]:
         words = firing_words(each.method)
         head = f"{_place(summary, each.at)}{_agent_name(summary, each.agent)}  {words}"
         yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
-    if len(visible) > _INTERVENTIONS:
-        yield f"and {len(visible) - _INTERVENTIONS} more"
+    yield _more(visible, _INTERVENTIONS)
 
 
 def _agent_name(summary: Summary, agent: str) -> str:
@@ -160,8 +163,7 @@ def _governor(summary: Summary) -> Iterator[str]:
     for halt in summary.halts[:_FIRST]:
         who = _agent_name(summary, halt.agent).replace("  ", " ")
         yield f"{halt.reason} at {_place(summary, halt.at)}, step {halt.step}{who}"
-    if len(summary.halts) > _FIRST:
-        yield f"and {len(summary.halts) - _FIRST} more"
+    yield _more(summary.halts, _FIRST)
 
 
 def _affect(summary: Summary) -> Iterator[str]:
@@ -198,8 +200,7 @@ def _agents(summary: Summary) -> Iterator[str]:
     for agent in summary.agents:
         children.setdefault(agent.parent, []).append(agent)
     yield from islice(_tree(children, _agent_names(summary)), _AGENTS)
-    if len(summary.agents) > _AGENTS:
-        yield f"and {len(summary.agents) - _AGENTS} more"
+    yield _more(summary.agents, _AGENTS)
 
 
 def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str]) -> Iterator[str]:

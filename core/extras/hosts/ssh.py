@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -71,10 +72,10 @@ def ssh_address(url: str) -> SshAddress:
     """Parse `ssh://[user@]host[:port][/path/to/nooscope]`; raises `UsageError`."""
     try:
         cut = urlsplit(url)
-        host, user, port = cut.hostname or "", unquote(cut.username or ""), cut.port or 0
+        port = cut.port or 0
     except ValueError:
-        host, user, port = "", "", 0
-        cut = urlsplit("")
+        cut, port = urlsplit(""), 0
+    host, user = cut.hostname or "", unquote(cut.username or "")
     fits = cut.scheme == "ssh" and _NAME.fullmatch(host) and (not user or _USER.fullmatch(user))
     if not fits or cut.query or cut.fragment or cut.password:
         raise UsageError(f"{plain(url)!r} is not an address for ssh; write ssh://[user@]host[:port]")
@@ -186,11 +187,9 @@ class _Host:
             command = self.address.command(self._ssh, ask=ask)
             with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as process:
                 self._process = process
-                if self._stop.is_set() or process.stdout is None:
-                    process.terminate()
-                else:
+                if process.stdout is not None and not self._stop.is_set():
                     self._read(process.stdout)
-                    process.terminate()
+                process.terminate()
                 code = process.wait()
             errors.seek(0)
             complaints = errors.read(_CHUNK).decode("utf-8", "replace").strip().splitlines()
@@ -251,7 +250,7 @@ class SshHosts:
         self._folder = tempfile.TemporaryDirectory(prefix="ssh-", dir=cache)
         self._ledger = Ledger(Path(self._folder.name))
         self._lock = threading.Lock()
-        self._number = 0
+        self._numbers = itertools.count(1)
         ssh = settings.ingest.hosts.ssh
         self._hosts = {one.host: _Host(one, ssh, self._receive) for one in addresses}
 
@@ -263,8 +262,7 @@ class SshHosts:
     @property
     def lost(self) -> str:
         """Which machines are away, and why."""
-        away = [f"{name}: {host.away}" for name, host in self._hosts.items() if host.away]
-        return "; ".join(away)
+        return "; ".join(f"{name}: {host.away}" for name, host in self._hosts.items() if host.away)
 
     def start(self, patience: float = 60.0) -> Path:
         """Connect to all and wait until each has sent what was there or is away; return the mirror."""
@@ -295,6 +293,4 @@ class SshHosts:
     def _receive(self, items: list[StreamItem]) -> None:
         if items:
             with self._lock:
-                numbered = [one._replace(sequence=self._number + place) for place, one in enumerate(items, 1)]
-                self._number += len(items)
-                self._ledger.add(numbered)
+                self._ledger.add([one._replace(sequence=next(self._numbers)) for one in items])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -115,12 +116,9 @@ def day_cost(settings: Settings, now: float) -> DaySpent:
 
 
 def _sessions(settings: Settings, paths: list[Path]) -> Iterator[LogSession]:
-    if not paths:
-        return
-    try:
-        yield from Finder(make_kit(settings.ingest).counting(Diagnostics()), settings.ingest.lines).sessions(paths)
-    except UnreadableLog:
-        return
+    kit = make_kit(settings.ingest).counting(Diagnostics())
+    with suppress(UnreadableLog):
+        yield from Finder(kit, settings.ingest.lines).sessions(paths) if paths else ()
 
 
 def _cost(tree: LogTree, session: LogSession, settings: Settings) -> SessionCost:
