@@ -75,7 +75,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "## The whole engine on the runs it was fitted on"
     yield ""
-    yield "The axes are fitted to nothing: an axis describes what happens and moves only for the reasons that"
+    yield "The axes are not fitted to anything: an axis describes what happens and moves only for the reasons that"
     yield "its definition names; it predicts little. The outlook was fitted on these runs and reads better"
     yield "here than on others."
     for name, result in tables.items():
@@ -93,9 +93,9 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
         yield from _alarms("", result["alarms"])
         yield from _alarms(", models that resolve a tenth or more", result["alarms_of_able_models"])
     yield ""
-    yield "## What may stand together"
+    yield "## Readings that exclude each other"
     yield ""
-    yield "| where | is never told | but |"
+    yield "| if | never shown | shown instead |"
     yield "|---|---|---|"
     for rule in RULES:
         yield f"| {rule.where} | {rule.never} | {rule.instead} |"
@@ -241,7 +241,7 @@ def _variants() -> Iterator[str]:
     yield "  the words before (-.001 to .006), .627 for the strong agent; .661 instead of .658 among the 755 runs"
     yield "  that finished."
     yield "- Words as 150 principal components, added at half the weight, lose at 15 and 20 (.02 to .05 and more)."
-    yield "- To treat an agent that says no phrase at all as unknown costs .014 at 10 and .027 at 15."
+    yield "- Treating an agent that uses none of the phrases as unknown costs .014 at 10 and .027 at 15."
     yield ""
     yield "Compared before, each with the first row:"
     yield ""
@@ -380,9 +380,9 @@ _READ = (
 
 
 def _read_ends() -> Iterator[str]:
-    yield "## What a careful reader says"
+    yield "## Status compared with a careful reading"
     yield ""
-    yield "The end of each recorded session was read beside what `nooscope inspect frame LOG --json` says of it."
+    yield "The end of each recorded session was compared with the output of `nooscope inspect frame LOG --json`."
     yield ""
     yield "| agent | ends | right | half right | wrong |"
     yield "|---|---|---|---|---|"

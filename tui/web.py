@@ -107,9 +107,9 @@ class WebServer:
             if not self._fits(request.cookies.get(COOKIE, "")):
                 raise self._web.HTTPForbidden(text="Open the address with the token that nooscope printed.\n")
         elif not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
-            raise self._web.HTTPForbidden(text="This server is for this machine alone.\n")
+            raise self._web.HTTPForbidden(text="This server only accepts connections from this machine.\n")
         elif not self._own_user(request):
-            raise self._web.HTTPForbidden(text="This server is for the person who started it alone.\n")
+            raise self._web.HTTPForbidden(text="Only the person who started this server may use it.\n")
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
             raise self._web.HTTPForbidden(text="Pages of other sites are refused.\n")

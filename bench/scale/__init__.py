@@ -30,16 +30,16 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
-    "receptor": Measure("The receptor alone", "µs an event", "receptor"),
-    "engine": Measure("The whole engine", "µs an event", "engine"),
+    "receptor": Measure("The receptor alone", "µs per event", "receptor"),
+    "engine": Measure("The whole engine", "µs per event", "engine"),
     "dump": Measure("The engine's whole state", "kB", "engine"),
-    "recording": Measure("Recording", "µs an event", "recording"),
-    "memory": Measure("Memory of a recording, by event", "bytes an event", "recording"),
+    "recording": Measure("Recording", "µs per event", "recording"),
+    "memory": Measure("Memory of a recording, by event", "bytes per event", "recording"),
     "total": Measure("Memory of a recording, in all", "MB", "recording", flat=False),
     "seek": Measure("Seek to any place", "ms", "showing"),
     "view": Measure("A view at the live edge", "ms", "showing"),
     "envelope": Measure("Curve of the whole recording, 200 wide", "ms", "showing"),
-    "parsing": Measure("Reading a Claude Code log", "µs a line", "parsing", "lines"),
+    "parsing": Measure("Reading a Claude Code log", "µs per line", "parsing", "lines"),
 }
 
 

@@ -493,7 +493,7 @@ OPENCODE_HOOKS = AgentHooks(
     opencode_hook_file,
     read_plugin_call,
     answer_plugin,
-    limits="a sentence goes to the end of a tool's output; a call that needs you is denied at first",
+    limits="advice is appended to a tool's output; a call that needs you is denied at first",
     answers="its own dialog stays open too, and the first answer wins",
 )
 

@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 APPROVED = HookReply(reason="the person allowed it in nooscope", approved=True)
 _PLAIN = GuardSettings()
 _UNANSWERED = {
-    "down": ("unguarded", "it was not guarded: no nooscope was serving hooks"),
+    "down": ("unguarded", "it was not guarded: nooscope was not serving hooks"),
     "late": ("late", "nooscope did not answer in time, so the agent asked or denied"),
 }
 _RAN = "it ran: its own dialog was answered first"

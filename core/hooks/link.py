@@ -68,12 +68,12 @@ class IntakeLink:
     def steer(self, session: str, message: str) -> str:
         """Have something said to an agent at its next moment; blank, or why that did not come through."""
         answer = call(self._place, "steer", {"session": session, "message": message})
-        return self._why(answer, "no hook has called for this session yet")
+        return self._why(answer, "no hook of this session has called yet")
 
     @staticmethod
     def _why(answer: Any, otherwise: str) -> str:
         if not isinstance(answer, dict):
-            return "no nooscope is serving hooks; start one with `nooscope hooks listen`"
+            return "nooscope is not serving hooks; run `nooscope hooks listen`"
         return "" if answer.get("done") else otherwise
 
     def _run(self) -> None:
@@ -184,7 +184,7 @@ def _call_tool(name: str, arguments: dict[str, Any], ask: Ask, who: dict[str, st
     path = arguments.get("path")
     state = ask("failed" if name == "what_failed_before" else "state", {**who, "path": str(path or "")})
     if not isinstance(state, dict) or not state.get("known"):
-        return _text("No running nooscope knows this session.")
+        return _text("nooscope is not watching this session.")
     if name == "why":
         return _text(f"{state.get('status')}: {state.get('why')}.")
     if name == "what_failed_before":

@@ -187,7 +187,7 @@ class Receiver:
         except asyncio.IncompleteReadError:
             return None, False
         except asyncio.LimitOverrunError:
-            raise Refused(413, "the head of the request is too long") from None
+            raise Refused(413, "the request headers are too long") from None
         first, *lines = raw.decode("latin-1").split("\r\n")
         words = first.split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
@@ -227,7 +227,7 @@ class Receiver:
             return await self._read_chunks(reader)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12:
-            raise Refused(411, "a length is missing")
+            raise Refused(411, "the Content-Length is missing")
         if int(length) > self._body:
             raise Refused(413, f"more than {self._body:,} bytes")
         return await reader.readexactly(int(length))

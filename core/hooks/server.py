@@ -477,7 +477,7 @@ class IntakeHandler:
         name = text(body.get("session"))
         session = self.sessions.get(name) if name else self._nearest(text(body.get("project")))
         if session is None:
-            return _json({"known": False, "reason": "no hook has called for such a session yet"})
+            return _json({"known": False, "reason": "no hook of such a session has called yet"})
         status = self._status(session)
         if what == "failed":
             return _json({"known": True, "failed": session.failed_before(text(body.get("path")))})
@@ -499,12 +499,12 @@ class IntakeHandler:
             self._notify()
             return _json({"done": session in self.sessions})
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
-            raise Refused(400, "give a number, and once, session or deny")
+            raise Refused(400, "give the question's number, then once, session or deny")
         answers = [text(one) for one in items(body.get("answers"))]
         by = one_line(text(body.get("by")), 80)
         asked = next((one.at for one in self.questions if one.number == number), None)
         if asked is not None and body.get("at", asked) != asked:  # another nooscope began to count at 1 again
-            return _json({"done": False, "why": f"question {number} is not the one you saw any more"})
+            return _json({"done": False, "why": f"question {number} has changed since you saw it"})
         try:
             fault = self.settle(number, choice, by, answers, text(body.get("reason")))
         except StoreError as error:
@@ -637,7 +637,7 @@ class IntakeServer:
         at = self._place.socket
         answer = await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
         if isinstance(answer, dict) and answer.get("why"):
-            raise StoreError(f"{at}: another nooscope is still serving there: {answer['why']}")
+            raise StoreError(f"{at}: another nooscope process is still serving there: {answer['why']}")
         await asyncio.to_thread(self.handler.guard.continue_numbers)
         handler = self.handler
         receivers = [
@@ -729,7 +729,7 @@ class IntakeServer:
         self._leaving = None
         self.handler.guard.hand_over()
         if stand_by:
-            self._say("another nooscope took over the hooks; this one waits")
+            self._say("another nooscope process took over the hooks; this one is waiting")
             self._standing_by = asyncio.create_task(self._stand_by())
 
     async def _stand_by(self) -> None:
@@ -738,7 +738,7 @@ class IntakeServer:
             if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
                 with contextlib.suppress(StoreError):
                     await self.start()
-                    self._say("this nooscope serves the hooks again")
+                    self._say("this process is serving the hooks again")
                     return
 
     async def close(self) -> None:

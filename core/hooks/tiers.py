@@ -144,7 +144,7 @@ def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
     signs, judge = _table()["signs"], _Judge((), paths)
     words = [word.lower() for word in _WORDS.findall(name.rpartition("__")[2])]
     if any(word in _list(signs["destroys"]) for word in words):
-        judge.lift("privileged", f"{name} destroys something by its name")
+        judge.lift("privileged", f"{name} is destructive, judging by its name")
     elif name not in _list(signs["asks"]) and (
         any(word in _list(signs["writes"]) for word in words)
         or not any(word in _list(signs["reads"]) for word in words)
@@ -152,15 +152,15 @@ def tool_tier(name: str, arguments: Any, paths: Sequence[str] = ()) -> Verdict:
         judge.lift("write", f"{name} may write")
     for key, text in _texts(arguments):
         if key.lower() in _list(_KEYED) or "sql" in key.lower():
-            judge.code(text, "sql", "the arguments destroy something")
+            judge.code(text, "sql", "the arguments are destructive")
             if re.search(signs["code"], text):
-                judge.lift("privileged", "the arguments destroy something")
+                judge.lift("privileged", "the arguments are destructive")
             if re.search(signs["sql_writes"], text):
                 judge.lift("write", "the arguments write")
             if key.lower() in ("command", "cmd", "script"):
                 judge.script(text, 1, piped=False)
             if key.lower() == "method" and text.upper() == "DELETE":
-                judge.lift("privileged", "the arguments destroy something")
+                judge.lift("privileged", "the arguments are destructive")
             elif key.lower() == "method" and text.upper() not in ("GET", "HEAD", "OPTIONS"):
                 judge.lift("write", "the arguments write")
         if judge.verdict.tier != "read" or fnmatchcase(_plain_path(text), "*nooscope/intake*"):
@@ -470,7 +470,7 @@ class _Judge:
             self.lift("privileged", f"{name} destroys something")
         elif changes or not set(verbs) & _list(signs["reads"]):
             grants = re.search(signs["grants"], " ".join(subcommands))
-            self.lift("privileged" if grants else "write", f"{name} {'changes rights' if grants else 'may write'}")
+            self.lift("privileged" if grants else "write", f"{name} {'changes permissions' if grants else 'may write'}")
         elif any(word in ("get-object", "get-credentials", "get-login-password") for word in subcommands):
             self.lift("write", f"{name} may write")
 
@@ -511,7 +511,7 @@ class _Judge:
             if (reads_input and (part.piped or UNKNOWN in part.here) and not scripted and not part.here) or any(
                 operand.startswith(UNKNOWN) for operand in parsed.operands[:1]
             ):
-                self.lift(entry["stdin"], "it runs what another command writes")
+                self.lift(entry["stdin"], "it runs the output of another command")
 
     @staticmethod
     def _program_texts(entry: _Entry, parsed: _Words, code: frozenset[str]) -> list[str]:
@@ -636,7 +636,7 @@ class _Judge:
         for word in files:
             plain = _plain_path(join(self._folder, word.lstrip("@")))
             if "intake" in plain and _is_under(plain, _list(_table()["paths"]["secret"])):
-                self.lift("privileged", "it reads the secret by which nooscope trusts a caller", own=True)
+                self.lift("privileged", "it reads nooscope's access token", own=True)
 
     def _check_paths(self, entry: _Entry, words: list[str], parsed: _Words, wraps: bool) -> None:
         """Check the paths in a command that writes, and our token in any command."""

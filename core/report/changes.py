@@ -100,7 +100,7 @@ class FileChange(Struct, frozen=True, gc=False):
     removed: int
     places: tuple[int, ...]  # The events that edited it.
     agents: tuple[str, ...]
-    notes: tuple[str, ...] = ()  # What the log does not carry.
+    notes: tuple[str, ...] = ()  # What the log does not contain.
     created: bool = False
     deleted: bool = False
     moved_from: str = ""
@@ -188,7 +188,7 @@ class _File(Struct):
     absent: bool = False  # Whether there was no such file before the session.
     deleted: bool = False
     lost: bool = False  # Whether something unknown changed it since its text was known.
-    notes: dict[str, list[int]] = {}  # What the log does not carry, and the events that this is about.
+    notes: dict[str, list[int]] = {}  # What the log does not contain, and the events that this is about.
     doubted: int = -1  # The event that may have changed it since its text was known.
 
     def copy(self) -> _File:
@@ -216,7 +216,7 @@ class _File(Struct):
                 if self.pieces:
                     self._write("", place)
                 else:
-                    self._note("the log does not carry its text")
+                    self._note("the log does not contain its text")
                 self.deleted = True
                 return
             case "doubt":
@@ -225,7 +225,7 @@ class _File(Struct):
             case "command" | "unknown":
                 self.lost = True
                 wrote = edit.kind == "command"
-                self._note("a command wrote it" if wrote else "the log does not carry the text of an edit", place)
+                self._note("a command wrote it" if wrote else "the log does not contain the text of an edit", place)
             case "write" | "create":
                 self._write(edit.content, place)
             case "insert":
@@ -282,7 +282,7 @@ class _File(Struct):
             self.pieces[0].replace_lines(edit.line - 1, edit.last, edit.content, place)
         else:
             self.lost = True
-            self._note("the log does not carry the lines that were replaced", place)
+            self._note("the log does not contain the lines that were replaced", place)
 
     def _replace(self, old: str, new: str, everywhere: bool, place: int) -> None:
         if not old and self.whole and not self.pieces[0].lines:

@@ -305,7 +305,7 @@ _SENTENCES: dict[str, tuple[float, str]] = {
     "advice": (4.2, "nooscope {}"),
     "signal": (4.0, "signal: {}"),
     "method": (3.0, "nooscope {}"),
-    "regime": (2.5, "regime turns to {}"),
+    "regime": (2.5, "regime changes to {}"),
     "agent": (2.0, "sub-agent {}"),
     "shift": (1.5, "{}"),
     "dream": (1.0, "dream ({})"),

@@ -143,7 +143,7 @@ def preserve_at(timeline: Timeline, place: int) -> Preserved:
     """Build what must survive the compaction at a place of a recording."""
     event = timeline.events[place] if 0 <= place < len(timeline) else None
     if not isinstance(event, Compaction):
-        raise StateError(f"no context was compacted at event {place}")
+        raise StateError(f"the context was not compacted at event {place}")
     frame = timeline.at(place, event.agent)
     return preserve(
         frame,

@@ -355,7 +355,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
             verdict = "too early" if not change.events else "as predicted" if row.right else "otherwise"
             lines.append(
                 f"  {firing_words(row.name)}: {row.before:.1f} per 100 events before, "
-                f"{row.foreseen:.1f} predicted, {row.since:.1f} came: {verdict}"
+                f"{row.foreseen:.1f} predicted, {row.since:.1f} observed: {verdict}"
             )
         if not change.rows:
             lines.append("  nothing was expected to fire differently")

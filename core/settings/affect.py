@@ -41,8 +41,8 @@ class FieldSettings(Group):
     """The policy of one control field."""
 
     rest: Annotated[float, _rest("Value it returns to when nothing happens.")] = 0.5
-    floor: Annotated[float, Spec("Lowest value it may take; never mute.", 0, 0.25, 0.01, project=higher(0.25))] = 0.05
-    ceiling: Annotated[float, Spec("Highest value; never absolute.", 0.75, 1, 0.01, project=lower(0.75))] = 0.95
+    floor: Annotated[float, Spec("Lowest value it may take.", 0, 0.25, 0.01, project=higher(0.25))] = 0.05
+    ceiling: Annotated[float, Spec("Highest value it may take.", 0.75, 1, 0.01, project=lower(0.75))] = 0.95
     time_constant: Annotated[float, _tau("Seconds in which a deviation fades to about a third.")] = 600.0
     slowest: Annotated[float, Spec("How far stabilisation may stretch the time constant.", 1, 20, 0.5, "x")] = 4.0
     rate_limit: Annotated[float, _rate("Maximum change per event; twelve cross its range.")] = 0.08
@@ -100,7 +100,7 @@ class PersistenceSettings(FieldSettings):
     inherits: Annotated[Mask, Spec("A sub-agent begins less worn than its parent.")] = "attenuated"
     returns: Annotated[Mask, Spec("A sub-agent's result encourages or discourages its parent.")] = "attenuated"
     contagion_limit: Annotated[
-        float, Spec("Small, as it should rest on an agent's own experience.", 0, 0.5, 0.01, project=lower(0))
+        float, Spec("Small, as it should follow an agent's own experience.", 0, 0.5, 0.01, project=lower(0))
     ] = 0.08
 
 
@@ -110,7 +110,7 @@ class EscalationSettings(FieldSettings):
     rest: Annotated[float, _rest("Low, as without pressure nobody need be asked.")] = 0.3
     time_constant: Annotated[float, _tau("Five minutes, about as long as a push lasts.")] = 300.0
     rate_limit: Annotated[float, _rate("Wide, as help that comes late does not help.", PERSON)] = 0.1
-    ceiling: Annotated[float, Spec("Highest value; never absolute.", 0.75, 1, 0.01, project=PERSON)] = 0.95
+    ceiling: Annotated[float, Spec("Highest value it may take.", 0.75, 1, 0.01, project=PERSON)] = 0.95
     triggers: Annotated[tuple[Trigger, ...], Spec("Causes that may change it; no others.", project=PERSON)] = TRIGGERS
     authority: Annotated[tuple[Authority, ...], Spec("Agents that may change it.", project=PERSON)] = AUTHORITIES
     on_competing: Annotated[float, _gain_spec("Objectives that compete are the person's to rank.")] = 0.04
@@ -127,7 +127,7 @@ class RiskSettings(FieldSettings):
     on_failure: Annotated[float, _gain_spec("Repeated failure is what caution is for.")] = 0.08
     on_pressure: Annotated[float, _gain_spec("Haste makes mistakes a little likelier.")] = 0.01
     on_success: Annotated[float, _gain_spec("Success earns back some daring.")] = -0.04
-    inherits: Annotated[Mask, Spec("Caution must survive delegation whole.")] = "inherited"
+    inherits: Annotated[Mask, Spec("Caution must survive delegation in full.")] = "inherited"
     returns: Annotated[Mask, Spec("A sub-agent's alarm warns its parent, half as loud.")] = "attenuated"
 
 

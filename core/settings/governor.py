@@ -96,7 +96,7 @@ class InputSettings(Group):
     rejected: Annotated[float, Spec("Reward of a call that was refused.", -1, 0, 0.05)] = -0.2
     repeated: Annotated[float, Spec("Reward of a call repeated with the same result.", -1, 0, 0.05)] = -0.2
     destructive: Annotated[float, Spec("Danger of a command that destroys something.", 0, 1, 0.05)] = 1.0
-    privileged: Annotated[float, Spec("Danger of elevated rights or of ending processes.", 0, 1, 0.05)] = 0.5
+    privileged: Annotated[float, Spec("Danger of elevated privileges or of ending processes.", 0, 1, 0.05)] = 0.5
     outside: Annotated[float, Spec("Danger of an edit outside the project.", 0, 1, 0.05)] = 0.3
     loop_window: Annotated[int, Spec("Past calls among which repeats are looked for.", 1, 64, 1, "calls")] = 16
     loop_limit: Annotated[int, Spec("Repeats that count as full urgency.", 1, 50, 1, "calls")] = 4

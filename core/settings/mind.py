@@ -64,7 +64,7 @@ class ForecastSettings(Group):
     prior_weight: Annotated[float, Spec("How many calls the assumed failure share is worth.", 0.5, 50, 0.5)] = 2.0
     class_weight: Annotated[float, Spec("Calls of one kind before its own rate counts half.", 0.5, 50, 0.5)] = 2.0
     context_weight: Annotated[float, Spec("Calls after which the rate of a context counts half.", 0.5, 50, 0.5)] = 4.0
-    lean: Annotated[float, Spec("How far a chance below that of all calls is drawn towards it.", 0, 1, 0.05)] = 0.25
+    lean: Annotated[float, Spec("How far a chance below the overall rate is raised towards it.", 0, 1, 0.05)] = 0.25
     least: Annotated[float, Spec("Lowest predicted chance of failing.", 0, 0.5, 0.01)] = 0.06
     memory: Annotated[int, Spec("Calls after which a table halves its counts and so forgets.", 8, 1024, 8)] = 64
     classes: Annotated[int, Spec("How many kinds of call are kept; the one unused longest is dropped.", 4, 512, 4)] = 64
@@ -324,7 +324,7 @@ class ClockSettings(Group):
     throttle_from: Annotated[float, Spec("Share of the budget from which ticks slow down.", 0, 1, 0.01)] = 0.7
     throttle_hard: Annotated[float, Spec("Share of the budget from which ticks slow down again.", 0, 1, 0.01)] = 0.9
     throttle_factor: Annotated[float, Spec("Factor on all intervals at each slowing.", 1, 10, 0.25)] = 2.0
-    live_limit: Annotated[float, Spec("How long a live view ticks on without an event.", 0, 3600, 10, "s")] = 30.0
+    live_limit: Annotated[float, Spec("How long a live view keeps ticking without an event.", 0, 3600, 10, "s")] = 30.0
 
     def __post_init__(self) -> None:
         """Check that the shortest comes first."""

@@ -266,7 +266,7 @@ class AmbientSettings(Group):
     silence: Annotated[float, Spec("A longer pause freezes the baseline and starts anew.", 30, 3600, 10, "s")] = 180.0
     low: Annotated[float, Spec("Lowest threshold.", 0, 0.5, 0.01)] = 0.25
     high: Annotated[float, Spec("Highest threshold.", 0.5, 1, 0.01)] = 0.85
-    ignore_below: Annotated[float, Spec("Lower values move no baseline but that of fatigue.", 0, 0.5, 0.01)] = 0.05
+    ignore_below: Annotated[float, Spec("Lower values move only the baseline of fatigue.", 0, 0.5, 0.01)] = 0.05
     offset: OffsetSettings = OffsetSettings()
 
 

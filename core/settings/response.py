@@ -167,13 +167,9 @@ class ScoringSettings(Group):
 
     threshold: Annotated[float, Spec("A method fires above this score.", 0, 1, 0.01, project=lower(0.05))] = 0.15
     mismatch: Annotated[float, Spec("Factor on a score in other states.", 0, 1, 0.05, project=higher(0.6))] = 0.3
-    low: Annotated[float, Spec("Cooldown of methods of low frequency.", 1, 86_400, 60, "s", project=lower(600))] = (
-        2400.0
-    )
+    low: Annotated[float, Spec("Cooldown at low frequency.", 1, 86_400, 60, "s", project=lower(600))] = 2400.0
     medium: Annotated[float, Spec("Cooldown at medium frequency.", 1, 86_400, 60, "s", project=lower(300))] = 1200.0
-    high: Annotated[float, Spec("Cooldown of methods of high frequency.", 1, 86_400, 10, "s", project=lower(60))] = (
-        300.0
-    )
+    high: Annotated[float, Spec("Cooldown at high frequency.", 1, 86_400, 10, "s", project=lower(60))] = 300.0
     recovery: Annotated[float, Spec("Exponent with which a method recovers during its cooldown.", 0.5, 6, 0.5)] = 2.0
 
 

@@ -46,7 +46,7 @@ class ScreenSettings(Group):
     motion: Annotated[bool, Spec("Animate changes; off shows each change at once.")] = True
     rate: Annotated[int, Spec("Maximum frames per second.", 1, 60, 1, "Hz")] = 60
     idle: Annotated[float, Spec("Time between idle frames; doubles after ten of them.", 0.1, 60, 0.1, "s")] = 1.0
-    tail: Annotated[float, Spec("A longer log shows its end first, then reads all.", 0, 1000, 0.5, "MB")] = 1.0
+    tail: Annotated[float, Spec("A longer log shows its end first, then is read completely.", 0, 1000, 0.5, "MB")] = 1.0
     series: Annotated[Series, Spec("Reading the timeline shows first.", project=PROJECT)] = "activity"
     gap: Annotated[float, Spec("A silence this long is drawn as a gap.", 10, 86_400, 10, "s", project=PROJECT)] = 600.0
     burn: Annotated[float, Spec("Time for measuring tokens per minute.", 10, 3600, 10, "s", project=PROJECT)] = 120.0

@@ -151,7 +151,7 @@ def unpack_checked(data: bytes, what: str, version: int) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
     own = content.get("version")
     if not isinstance(own, int) or own < 1:
-        raise ValueError("it names no version")
+        raise ValueError("it has no version")
     if own > version:
         raise newer(what, own, version)
     return content

@@ -160,7 +160,7 @@ class Bookmarks:
 
     def _unlocked(self, error: OSError) -> str:
         if isinstance(error, BlockingIOError):
-            return f"another nooscope is busy with {self.folder}"
+            return f"another nooscope process is using {self.folder}"
         return f"the bookmarks in {self.folder} cannot be read: {error}"
 
 

@@ -82,7 +82,7 @@ def _open_locked(path: Path) -> IO[bytes]:
     while True:
         file = atomic.lock_alone(path)
         if file is None:
-            raise StoreError(f"{path}: another nooscope is using it")
+            raise StoreError(f"{path}: another nooscope process is using it")
         if os.fstat(file.fileno()).st_nlink:
             return file
         file.close()  # the one that had it took it away meanwhile

@@ -68,7 +68,7 @@ def restore_checkpoint(checkpoint: Checkpoint, timeline: Timeline) -> Society:
     try:
         society.load(cbor2.loads(checkpoint.state))
     except (StateError, cbor2.CBORDecodeError, *_MISFITS) as error:
-        raise StoreError(f"checkpoint {checkpoint.name!r} does not fit this nooscope: {error}") from error
+        raise StoreError(f"checkpoint {checkpoint.name!r} does not fit this version of nooscope: {error}") from error
     return society
 
 

@@ -105,7 +105,7 @@ def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
         record = msgspec.json.encode(label["traj"]) if "traj" in label else source.label
         form = recognise(Sample(record, Path(source.origin)), known_agents())
         if form is None:
-            return f"{place}: traj: no known agent's document"
+            return f"{place}: traj: not a document of a known agent"
         reader = form.reader(kit, session=name)
         events = [*reader.feed(record, Where(source.origin), source.line), *reader.finish()]
     else:

@@ -314,11 +314,11 @@ def prove(kind: type[StepExtension], events: Sequence[Event]) -> Proof:
     sentences = [f"{kind.name} {kind.version} on {len(events)} events: {len(first[1])} findings, {first[2]} faults"]
     sentences += [f"  event {line}" for line in first[1][:5]]
     if first != again:
-        sentences.append("NOT deterministic: a second run over the same events ends differently")
+        sentences.append("NOT deterministic: a second run over the same events gives another result")
     elif first != cut:
-        sentences.append("its state is NOT whole: with dump and load in between it ends differently")
+        sentences.append("its saved state is NOT complete: a run that is saved and loaded midway gives another result")
     else:
-        sentences.append("two runs end alike, and so does one that is dumped and loaded on the way")
+        sentences.append("two runs give the same result, and so does a run that is saved and loaded midway")
     sound = first == again == cut and first[2] == 0
     return Proof(sound, tuple(sentences))
 

@@ -95,7 +95,7 @@ def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     changed = {name: value for name, value in values.items() if name in usual and value != usual[name]}
     layers = [
         Layer("today", tuple(given for given in own_values(today) if given.name not in usual)),
-        Layer("as it was given", tuple(Given(name, value) for name, value in changed.items())),
+        Layer("as first watched", tuple(Given(name, value) for name, value in changed.items())),
     ]
     resolved = resolve(layers)
     if resolved.complaints:

@@ -220,9 +220,9 @@ def test_without_one_the_plain_engine_is_used() -> None:
 @pytest.mark.parametrize(
     ("kind", "sound", "said"),
     [
-        (Every, True, "two runs end alike"),
+        (Every, True, "two runs give the same result"),
         (Faulty, False, "3 faults"),
-        (Forgetful, False, "state is NOT whole"),
+        (Forgetful, False, "state is NOT complete"),
         (Clocked, False, "NOT deterministic"),
     ],
 )

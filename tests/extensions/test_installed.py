@@ -125,7 +125,7 @@ def test_one_in_the_step_is_known_by_its_code(folder: Path, capsys: pytest.Captu
     [ref] = in_step().refs
     assert (ref.name, ref.version) == ("stepping", "1") and len(ref.code) == 32
     assert main(["extensions", "check", "stepping"]) == 0
-    assert "two runs end alike" in capsys.readouterr().out
+    assert "two runs give the same result" in capsys.readouterr().out
     (folder / "lying.py").write_text(STEP.replace("stepping", "lying").replace('("n",)', '("gone",)'))
     found = in_step()
     assert [one.name for one in found.refs] == ["stepping"] and "lying is ignored" in found.complaints[0]

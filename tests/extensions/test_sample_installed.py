@@ -97,7 +97,7 @@ def test_every_part_is_listed_and_the_detector_is_sound(place: Place) -> None:
         assert f" {name} " in listed, listed
     assert "on, in the step" in listed and "package nooscope_sample 1.0" in listed
     checked = place.run("-m", "tui.cli", "extensions", "check", "repeated-failure")
-    assert checked.returncode == 0 and "two runs end alike" in checked.stdout, checked
+    assert checked.returncode == 0 and "two runs give the same result" in checked.stdout, checked
 
 
 def test_its_agent_is_read_watched_told_of_and_exported(place: Place) -> None:

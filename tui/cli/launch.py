@@ -214,7 +214,7 @@ def hooks_section() -> Section:
     if not there:
         findings.append(Finding("none", "no agent has nooscope hooks; `nooscope hooks install` adds them"))
     elif call(default_place(), "sessions", {}, 0.5) is None:
-        findings.append(Finding("not served", "`nooscope hooks listen` or any open nooscope serves them", "note"))
+        findings.append(Finding("not served", "`nooscope hooks listen` or any nooscope screen serves them", "note"))
     findings += [Finding("half done", problem, "problem") for problem in stuck]
     facts = [{"agent": name, "state": one.state, "mode": one.mode} for name, one in states.items()]
     return Section("hooks", tuple(findings), facts)

@@ -67,7 +67,7 @@ class BranchScreen(ModelTab):
         yield TabLine(self.TAB).data_bind(Board.view)
         yield TextPage(id="page")
         yield EntryLine("a message for the agent", enter="preview", escape="close", id="steer")
-        hint = "number, id or hash of a record, then your own summary of what lies between, if you like"
+        hint = "number, id or hash of a record, then (optional) your own summary of what is in between"
         yield EntryLine(hint, enter="go there", escape="close", id="record")
 
     def on_mount(self) -> None:
@@ -219,7 +219,7 @@ def _grown(branch: Branch) -> bool:
     worker = get_current_worker()
     branch.grow(lambda *_: not worker.is_cancelled)
     if worker.is_cancelled:
-        branch.abort("the screen was left")
+        branch.abort("the screen was closed")
     return not worker.is_cancelled
 
 

@@ -120,7 +120,7 @@ def _reached(moments: Sequence[Moment], playhead: int) -> tuple[int, int]:
 
 def _moment_line(events: Sequence[Event], place: int, width: int) -> Line:
     if place < 0:
-        return [("not begun", "quiet")]
+        return [("not started", "quiet")]
     event = events[place]
     failed = isinstance(event, ToolUse) and event.outcome == "failure"
     where = f"{clock(event.at - events[0].at)}  event {place + 1:,} of {len(events):,}  "

@@ -368,9 +368,9 @@ def run_prompt(command: Sequence[str]) -> str:
 def obstacle(signs: HookSigns | None, settings: Settings, link: IntakeLink | None) -> str:
     """Return why no message can be sent now; blank if it can."""
     if link is None or not link.board.serving:
-        return "no nooscope serves hooks: start it with --hooks, or run `nooscope hooks listen`"
+        return "nooscope is not serving hooks: start it with --hooks, or run `nooscope hooks listen`"
     if signs is None or not signs.heard:
-        return "this session has not called a hook yet: run `nooscope hooks install AGENT --advise`, then continue it"
+        return "no hook of this session has called yet: run `nooscope hooks install AGENT --advise`, then continue it"
     if signs.mode == "observe":
         return "its hooks only observe: install them again with --advise or --guard"
     if settings.response.advice.level == "off":

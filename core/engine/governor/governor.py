@@ -213,7 +213,7 @@ class Inputs(Stateful):
             return "nothing dangerous"
         if danger == destructive:
             return "destroys something"
-        return "runs with elevated rights" if danger == privileged else "edits outside the project"
+        return "runs with elevated privileges" if danger == privileged else "edits outside the project"
 
     def _obstacles(self) -> tuple[str, ...]:
         streak = (f"{self._streak} in a row without progress",) if self._streak else ()

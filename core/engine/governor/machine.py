@@ -133,9 +133,9 @@ HALT_REASONS: tuple[HaltReason, ...] = get_args(HaltReason)
 # What the agent does that each halt is about.
 HALT_WORDS: dict[HaltReason, str] = {
     "SAFETY": "explores too far",
-    "OVERRISK": "risks too much",
+    "OVERRISK": "takes too much risk",
     "EXHAUSTION": "is exhausted",
-    "STAGNATION": "gets nowhere",
+    "STAGNATION": "makes no progress",
     "EXTERNAL": "took too many steps",
 }
 

@@ -194,7 +194,7 @@ class _Host:
             errors.seek(0)
             complaints = errors.read(_CHUNK).decode("utf-8", "replace").strip().splitlines()
         if code == _NOT_FOUND:
-            return f"{self.address.program} is not installed there, or not in the PATH of ssh"
+            return f"{self.address.program} is not installed there, or is not in the PATH of its ssh logins"
         return plain(complaints[-1], 200) if complaints else f"the connection ended (ssh exited with {code})"
 
     def _read(self, stream: IO[bytes]) -> None:
@@ -216,7 +216,7 @@ class _Host:
                 continue
             if line.nooscope:
                 if line.nooscope != _VERSION:
-                    raise ValueError("its nooscope is of another version; install the same on both sides")
+                    raise ValueError("it runs another version of nooscope; install the same version on both machines")
                 self._greeted, self.away = True, ""
             elif self._greeted and line.subject:
                 items += self._item(line)

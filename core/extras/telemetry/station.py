@@ -112,7 +112,7 @@ class MetricsPage:
             totals.cost += event.cost or 0.0
 
     def _families(self, now: float) -> Iterator[_Family]:
-        of = "of each session" if self._by_session else "greatest of an agent's sessions"
+        of = "of each session" if self._by_session else "maximum over an agent's sessions"
         gauges: tuple[tuple[str, str, Callable[[_Session], Iterable[Sample]]], ...] = (
             ("axis", f"Emotion axis of the main agent, 0 to 1, {of}.", _axis_samples),
             ("state_info", "1 for every state that a session is in.", lambda one: [((("state", one.state),), 1.0)]),

@@ -49,8 +49,8 @@ def test_it_introduces_itself_and_lists_its_tools() -> None:
         (call("notes"), {"known": True, "notes": "read src/a.py"}, "read src/a.py"),
         (call("what_failed_before", path="a"), {"known": True, "failed": ["x", "y"]}, "x\ny"),
         (call("what_failed_before"), {"known": True, "failed": []}, "Nothing failed there in this session."),
-        (call("my_state"), None, "No running nooscope knows this session."),
-        (call("my_state"), {"known": False}, "No running nooscope knows this session."),
+        (call("my_state"), None, "nooscope is not watching this session."),
+        (call("my_state"), {"known": False}, "nooscope is not watching this session."),
     ],
 )
 def test_its_tools(asked: dict[str, Any], told: Any, said: str) -> None:

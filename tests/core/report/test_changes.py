@@ -116,7 +116,13 @@ def test_a_file_at_every_moment(log: ClaudeLog) -> None:
     [
         ("Write", {"file_path": "/p/a.py", "content": "x\n"}, None, "pieces", "text before the first"),
         ("Edit", {"file_path": "/p/a.py", "old_string": "x", "new_string": "y"}, None, "pieces", "only the edited"),
-        ("NotebookEdit", {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"}, None, "command", "not carry"),
+        (
+            "NotebookEdit",
+            {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"},
+            None,
+            "command",
+            "not contain",
+        ),
         (
             "NotebookEdit",
             {"notebook_path": "/p/a.py", "cell_id": "1", "new_source": "y"},
@@ -129,7 +135,7 @@ def test_a_file_at_every_moment(log: ClaudeLog) -> None:
         ("Bash", {"command": "cat >> a.py <<'EOF'\nx\nEOF"}, None, "command", "a command wrote it"),
         ("Bash", {"command": "test -f a.py || cat > a.py <<'EOF'\nx\nEOF"}, None, "command", "a command wrote it"),
         ("Bash", {"command": "cat > a.py <<'EOF'\nx"}, None, "command", "a command wrote it"),
-        ("Bash", {"command": "rm a.py"}, None, "command", "deleted, 1 edit, the log does not carry its text"),
+        ("Bash", {"command": "rm a.py"}, None, "command", "deleted, 1 edit, the log does not contain its text"),
         ("Bash", {"command": "rm -f a.py"}, None, "command", "deleted, 1 edit"),
         ("Bash", {"command": "python - <<'E'\nopen('a.py', 'w').write('x')\nE"}, None, "possible", "may have changed"),
         (
@@ -298,7 +304,7 @@ def test_what_swe_agent_types_into_its_editor(tmp_path: Path) -> None:
     new, old = reader.changes.files(len(events))
     assert reader.changes.texts(new.path, len(events)) == (None, "1\nit's two\nthree\n")
     assert (old.path, old.state) == ("old.py", "command")
-    assert old.notes == ("the log does not carry the lines that were replaced (event 5)",)
+    assert old.notes == ("the log does not contain the lines that were replaced (event 5)",)
 
 
 def test_rewound_edits_do_not_count(log: ClaudeLog) -> None:

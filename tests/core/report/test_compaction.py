@@ -153,7 +153,7 @@ def test_what_is_open_is_kept_the_newest_first() -> None:
 @pytest.mark.parametrize("place", [-1, 3, 400])
 def test_only_a_compaction_can_be_kept(place: int) -> None:
     timeline = recorded([Prompt(at=1.0, characters=1), CUT, use(60.0), use(61.0)])
-    with pytest.raises(StateError, match="no context was compacted"):
+    with pytest.raises(StateError, match="the context was not compacted"):
         preserve_at(timeline, place)
 
 

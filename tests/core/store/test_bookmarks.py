@@ -234,7 +234,7 @@ def test_a_lock_that_is_never_let_go_is_named(tmp_path: Path) -> None:
     store.put(mark("a"))
     with (tmp_path / "lock").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(StoreError, match="another nooscope is busy"):
+        with pytest.raises(StoreError, match="another nooscope process is using"):
             store.put(mark("b"))
         assert store.read() == (mark("a"),)
     store.put(mark("b"))

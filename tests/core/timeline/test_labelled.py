@@ -73,7 +73,7 @@ def test_a_folder_without_labels_says_what_they_are(tmp_path: Path) -> None:
         ([1], "is not a JSON object"),
         ({"messages": []}, "resolved: missing"),
         ({"resolved": True}, "neither messages nor traj"),
-        ({"resolved": True, "traj": {"what": 1}}, "traj: no known agent's document"),
+        ({"resolved": True, "traj": {"what": 1}}, "traj: not a document of a known agent"),
     ],
 )
 def test_a_line_that_is_none_says_why(tmp_path: Path, row: Any, why: str) -> None:

@@ -56,9 +56,9 @@ def test_in_status_and_out(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["hooks", "status"]) == 0
     said = capsys.readouterr().out
     assert "codex     installed (advise)" in said and "claude    not installed" in said
-    assert "No nooscope is serving hooks" in said
+    assert "nooscope is not serving hooks" in said
     assert main(["doctor"]) == 0
-    assert "any open nooscope serves them" in capsys.readouterr().out
+    assert "any nooscope screen serves them" in capsys.readouterr().out
     assert main(["hooks", "uninstall", "codex"]) == 0
     assert "removed" in capsys.readouterr().out and not (home / ".codex").exists()
     assert main(["hooks", "uninstall", "codex"]) == 0
@@ -80,7 +80,7 @@ def test_for_a_project_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["hooks", "install", "codex", "--deadline", "0"], 2, "leaves no time for an answer"),
         (["permits", "approve"], 2, "name the number"),
         (["permits", "approve", "1"], 1, "nothing is waiting"),
-        (["advice", "--tell", "s", "x"], 1, "no nooscope is serving hooks"),
+        (["advice", "--tell", "s", "x"], 1, "nooscope is not serving hooks"),
         (["listen", "--no-hooks"], 2, "--otlp"),
     ],
 )

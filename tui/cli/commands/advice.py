@@ -85,9 +85,9 @@ def _tell(session: str, message: str, *, cancel: bool) -> int:
 
     answer = call(default_place(), "steer", {"session": session, "message": message, "cancel": cancel})
     if answer is None:
-        raise NooscopeError("no nooscope is serving hooks; start one with `nooscope hooks listen`")
+        raise NooscopeError("nooscope is not serving hooks; run `nooscope hooks listen`")
     if not answer.get("done"):
-        raise NooscopeError(answer.get("why") or "this session has not called a hook yet, or the message is empty")
+        raise NooscopeError(answer.get("why") or "no hook of this session has called yet, or the message is empty")
     denies = cancel and "why" not in answer
     print("The agent's next call is denied with it." if denies else "The agent gets it with its next call.")
     if cancel and not denies:

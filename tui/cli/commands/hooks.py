@@ -98,9 +98,9 @@ def _status(project: Path | None, agents: list[str]) -> int:
         damaged |= bool(installed.problems)
     running = call(default_place(), "sessions", {})
     if running is None:
-        print("No nooscope is serving hooks; start one with `nooscope hooks listen`.")
+        print("nooscope is not serving hooks; run `nooscope hooks listen`.")
     else:
-        print(f"A nooscope serves hooks; {len(running)} sessions have called it.")
+        print(f"nooscope is serving hooks; {len(running)} sessions have called it.")
     if damaged:
         print("Damaged hooks guard nothing; `nooscope hooks install` repairs them.")
     return int(damaged)

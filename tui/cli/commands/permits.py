@@ -64,7 +64,7 @@ def _decide(args: argparse.Namespace) -> int:
     answers = [chosen_option(text, one["options"]) for text, one in zip(args.answers, choices, strict=False)]
     answer = call(place, "decide", decision(number, choice, args.reason, "nooscope permits", answers))
     if answer is None:
-        raise NooscopeError("no nooscope is serving hooks, so nothing is waiting")
+        raise NooscopeError("nooscope is not serving hooks, so nothing is waiting")
     if not answer.get("done"):
         raise NooscopeError(answer.get("why") or f"no question {args.number} is waiting")
     print({"deny": "Denied.", "session": "Approved for this session.", "once": "Approved, once."}[choice])
@@ -81,8 +81,8 @@ def _lift(session: str) -> int:
     request = {**decision(0, "lift", where="nooscope permits"), "session": session}
     answer = call(default_place(), "decide", request)
     if answer is None:
-        raise NooscopeError("no nooscope is serving hooks, so no cap is in force")
-    unknown = "" if answer.get("done") else " It has not called a hook yet."
+        raise NooscopeError("nooscope is not serving hooks, so no cap is in force")
+    unknown = "" if answer.get("done") else " None of its hooks has called yet."
     print(f"Its spending caps are lifted until nooscope restarts.{unknown}")
     return 0
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="127.0.0.1",
         metavar="ADDRESS",
         help="default: this machine, for you alone; a token is required on any other address, "
-        "or if the system does not tell who connects",
+        "or if the system does not report who connects",
     )
     parser.add_argument(
         "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 picks a free one"

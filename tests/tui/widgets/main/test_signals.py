@@ -77,7 +77,7 @@ def test_newest_first_in_plain_words() -> None:
     rows = _rows(_feed())
     assert rows[0].startswith("00:39:20 ▲ stuck and searching") and rows[0].endswith("+.26")
     assert rows[1].startswith("00:38:20 ◆ warns: failures") and rows[1].endswith("+.31")
-    assert rows[2].startswith("00:36:50 ■ would halt: gets nowhere")
+    assert rows[2].startswith("00:36:50 ■ would halt: makes no progress")
     assert rows[3].endswith("▣ affect leaves quarantine")
     assert "▽ compaction, auto" in rows[6] and rows[6].endswith("166.4k")
     assert rows[7].endswith("◇ context shift")
