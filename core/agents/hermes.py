@@ -101,6 +101,19 @@ class HermesReader(TranscriptReader):
         self.add(self.total(self.model, cost, totals.since(before), name))
 
     @staticmethod
+    def listing(path: Path) -> list[Listed]:
+        """Return the sessions of a database."""
+        with reading(path) as database:
+            sessions, messages = list(_sessions(database)), numbers(database, "messages")
+        changed = path.stat().st_mtime
+        return [
+            Listed(name, text(one.get("cwd")), text(one.get("title")), seconds(one.get("ended_at")) or changed, count)
+            for one in sessions
+            for name in (str(one["id"]),)
+            for count in (1 + messages.get(name, 0),)
+        ]
+
+    @staticmethod
     def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The messages of a database, each session after its row and before what it spent."""
         with reading(path) as database:
@@ -124,19 +137,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     for path in root.glob("sessions/*.json*"):
         yield file_session(agent, path, _EVENT, now, active_within)
     for path in (root / "state.db", *sorted(root.glob("profiles/*/state.db"))):
-        yield from database_sessions(agent, path, _listing, now, active_within)
-
-
-def _listing(path: Path) -> list[Listed]:
-    with reading(path) as database:
-        sessions, messages = list(_sessions(database)), numbers(database, "messages")
-    changed = path.stat().st_mtime
-    return [
-        Listed(name, text(one.get("cwd")), text(one.get("title")), seconds(one.get("ended_at")) or changed, count)
-        for one in sessions
-        for name in (str(one["id"]),)
-        for count in (1 + messages.get(name, 0),)
-    ]
+        yield from database_sessions(agent, path, HermesReader.listing, now, active_within)
 
 
 def _sessions(database: Any) -> Iterator[dict[str, Any]]:

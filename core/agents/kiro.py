@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from core.agents.values import items, table, text, words
 from core.logs.database import MAGIC, DatabaseRow, Rows, RowsRead, reading, select, tables
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.lines import seconds
+from core.logs.lines import decoded, seconds
 
 _TABLES = ("conversations_v2", "conversations")
+_FIRST_PROMPT = re.compile(r'"prompt"\s*:\s*("(?:[^"\\]|\\.)*")')
 _EVENT = 900  # Bytes that an event takes up in a log, by and large.
 _ROW = ("rowid", "key", "conversation_id", "value", "created_at", "updated_at")
 
@@ -143,6 +145,24 @@ class KiroReader(TranscriptReader):
             self.call(call_id, text(one.get("name")), arguments)
 
     @staticmethod
+    def listing(path: Path) -> list[Listed]:
+        """Return the conversations of a database, each with its first prompt as title."""
+        with reading(path) as database:
+            there = tables(path)
+            return [
+                Listed(
+                    str(row.get("conversation_id") or row["key"]),
+                    str(row.get("key") or ""),
+                    _first_prompt(str(row.get("value"))),
+                    seconds(row.get("updated_at")),
+                    2 + str(row.get("value")).count('"assistant"'),
+                )
+                for name in _TABLES
+                if name in there
+                for row in select(database, name, _ROW)
+            ]
+
+    @staticmethod
     def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The conversations of the older CLI's database, each a row that is rewritten as a whole."""
         del read, heads
@@ -159,26 +179,15 @@ class KiroReader(TranscriptReader):
                         yield DatabaseRow(_with_folder(data, key, own), f"{name}/{row['rowid']}")
 
 
-def _listed(path: Path) -> list[Listed]:
-    with reading(path) as database:
-        there = tables(path)
-        return [
-            Listed(
-                str(row.get("conversation_id") or row["key"]),
-                str(row.get("key") or ""),
-                "",
-                seconds(row.get("updated_at")),
-                2 + str(row.get("value")).count('"assistant"'),
-            )
-            for name in _TABLES
-            if name in there
-            for row in select(database, name, _ROW)
-        ]
+def _first_prompt(conversation: str) -> str:
+    """Return the first prompt in a conversation's JSON, which may be long and is not decoded for it."""
+    prompt = _FIRST_PROMPT.search(conversation)
+    return text(decoded(prompt[1].encode("utf-8", "replace"))) if prompt else ""
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The conversations of the older CLI's database below a root, or the files of sessions."""
-    yield from database_sessions(agent, root / "data.sqlite3", _listed, now, active_within)
+    yield from database_sessions(agent, root / "data.sqlite3", KiroReader.listing, now, active_within)
     for path in (*root.glob("*.jsonl"), *root.glob("*/*-*-*-*-*.json")):
         facts = sidecar(str(path), f"{path.stem}.json") if path.suffix == ".jsonl" else {}
         project, title = text(facts.get("cwd")), text(facts.get("title"))

@@ -15,7 +15,7 @@ from core.agents.values import amount, code, items, table, text, token_counts, w
 from core.logs.database import DatabaseRow, Rows, RowsRead, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, file_session
 from core.logs.format import Format, Sample
-from core.logs.glimpse import Title
+from core.logs.glimpse import Title, read_title
 from core.logs.lines import seconds
 from core.logs.links import LONGEST_LABEL, NOTHING, Envelope, Link, LinkReader, as_text, turn
 from core.logs.records import Log, Record
@@ -161,6 +161,7 @@ FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=pi_titl
 
 
 _EVENTS = "transcript_events"
+_FIRST_LINES = "WHERE session_id = ? ORDER BY seq LIMIT 64"  # In which a title is looked for.
 _EVENT = 700  # Bytes that an event takes up in a log, by and large.
 
 
@@ -189,6 +190,18 @@ class OpenClawReader(PiReader):
             self._open(None)
 
     @staticmethod
+    def listing(path: Path) -> list[Listed]:
+        """Return the sessions of a database, each with the title that its first lines give it."""
+        listed = []
+        with reading(path) as database:
+            statement = f"SELECT session_id, count(*), max(created_at) FROM {_EVENTS} GROUP BY session_id"  # noqa: S608
+            for name, count, last in database.execute(statement).fetchall():
+                first = select(database, _EVENTS, ("event_json",), _FIRST_LINES, (name,))
+                beginning = b"\n".join(str(row["event_json"]).encode("utf-8", "replace") for row in first)
+                listed.append(Listed(str(name), "", read_title(beginning, b"", pi_title), seconds(last), count))
+        return listed
+
+    @staticmethod
     def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """Yield the lines of a database's sessions; its other tables contain credentials and are not read."""
         columns = ("rowid", "session_id", "seq", "event_json")
@@ -212,14 +225,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     for path in root.glob("*/sessions/*.jsonl"):
         yield file_session(agent, path, _EVENT, now, active_within)
     for path in root.glob("*/agent/openclaw-agent.sqlite"):
-        yield from database_sessions(agent, path, _listed, now, active_within)
-
-
-def _listed(path: Path) -> list[Listed]:
-    statement = f"SELECT session_id, count(*), max(created_at) FROM {_EVENTS} GROUP BY session_id"  # noqa: S608
-    with reading(path) as database:
-        rows = database.execute(statement).fetchall()
-    return [Listed(str(name), "", "", seconds(last), count) for name, count, last in rows]
+        yield from database_sessions(agent, path, OpenClawReader.listing, now, active_within)
 
 
 def _openclaw_lines(sample: Sample) -> int:

@@ -96,6 +96,17 @@ class ZedReader(TranscriptReader):
         self.add(self.total(self.model, None, more, f"spent/{self.session}/{'/'.join(map(str, totals))}"))
 
     @staticmethod
+    def listing(path: Path) -> list[Listed]:
+        """Return the sessions of a database."""
+        with reading(path) as database:
+            rows = list(select(database, "threads", [one for one in _ROW if one != "data"]))
+        events = max(2, path.stat().st_size // max(1, len(rows)) // _EVENT)
+        return [
+            Listed(str(row["id"]), _folder(row), text(row.get("summary")), seconds(row.get("updated_at")), events)
+            for row in rows
+        ]
+
+    @staticmethod
     def rows(path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False) -> Rows:
         """The threads of a database."""
         del read, heads
@@ -109,17 +120,7 @@ class ZedReader(TranscriptReader):
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The threads of the database below a root."""
-    yield from database_sessions(agent, root / "threads.db", _listing, now, active_within)
-
-
-def _listing(path: Path) -> list[Listed]:
-    with reading(path) as database:
-        rows = list(select(database, "threads", [one for one in _ROW if one != "data"]))
-    events = max(2, path.stat().st_size // max(1, len(rows)) // _EVENT)
-    return [
-        Listed(str(row["id"]), _folder(row), text(row.get("summary")), seconds(row.get("updated_at")), events)
-        for row in rows
-    ]
+    yield from database_sessions(agent, root / "threads.db", ZedReader.listing, now, active_within)
 
 
 def _folder(row: dict[str, Any]) -> str:

@@ -293,7 +293,7 @@ def _survey(agent: Agent, location: Location, root: Path, now: float, active_wit
         yield from location.survey(agent.name, root, now, active_within)
         return
     titles = agent.formats[0].titles if agent.formats else None
-    for path in _logs(location, root):
+    for path in logs_below(location, root):
         one = _session_found(agent.name, location, [path], now, active_within, titles)
         if one is not None:
             nested = list(_nested(location, path, one.session))
@@ -352,12 +352,14 @@ def _extent(path: Path) -> tuple[int, float]:
     return extent(path)[:2] if stat.S_ISDIR(status.st_mode) else (status.st_size, status.st_mtime)
 
 
-def _logs(location: Location, root: Path) -> Iterator[Path]:
-    for pattern in location.patterns:
+def logs_below(location: Location, root: Path) -> Iterator[Path]:
+    """Yield the logs below one of an agent's folders; a packed one only if it is not there unpacked too."""
+    packed = [f"{pattern}.zst" for pattern in location.patterns if pattern.endswith(".jsonl")]
+    for pattern in (*location.patterns, *packed):
         files = bool(PurePath(pattern).suffix)
         try:
             for path in root.glob(pattern):
-                if files and is_folder(path):
+                if (files and is_folder(path)) or (path.suffix == ".zst" and is_file(path.with_suffix(""))):
                     continue
                 if not (location.passed_over and path.name.startswith(location.passed_over)):
                     yield path
@@ -378,7 +380,7 @@ def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
     for top, folders, files in os.walk(place):
         folders.sort()
         for name in sorted(files):
-            if name.endswith((".jsonl", ".json")) and not name.startswith("agent-acompact-"):
+            if name.endswith((".jsonl", ".json", ".jsonl.zst")) and not name.startswith("agent-acompact-"):
                 yield Path(top, name)
 
 

@@ -28,7 +28,7 @@ from core.engine.response.learned import NOTHING_LEARNED
 from core.errors import StoreError, UnreadableLog
 from core.events import SessionStart
 from core.folders import PROJECT_SETTINGS, user_settings_file
-from core.logs.discovery import find
+from core.logs.discovery import find, logs_below
 from core.logs.finder import Finder, sessions
 from core.logs.format import Diagnostics
 from core.logs.log_files import is_folder, is_there
@@ -310,9 +310,7 @@ def _files(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
         if agent.location is None or agent.location.survey is not None:
             continue
         for root in agent.location.roots(environment, home):
-            for pattern in agent.location.patterns:
-                with contextlib.suppress(OSError):
-                    yield from islice(root.glob(pattern), _LOOKED_AT)
+            yield from islice(logs_below(agent.location, root), _LOOKED_AT)
 
 
 def _state(folder: Path) -> str:

@@ -30,6 +30,9 @@ class Log:
     def prompt(self) -> None:
         self._line("user", {"role": "user", "content": "do it please"})
 
+    def interrupt(self) -> None:
+        self._line("user", {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]})
+
     def call(self, name: str, **arguments: object) -> None:
         """A tool is called; without `result` it stays open."""
         self._call = f"toolu_{self.id[-4:]}{self._count}"

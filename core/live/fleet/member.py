@@ -173,6 +173,9 @@ class SessionModel:
     def last_words(self) -> tuple[str, str]:
         """The last event in a few words, and the sign of its outcome."""
         event = self._shown
+        unfinished = [one for one in self.driver.logged_events() if isinstance(one, Turn) and one.said]
+        if unfinished and (event is None or unfinished[-1].at >= event.at):
+            event = unfinished[-1]
         if event is None:
             return "", ""
         if isinstance(event, Prompt) and event.interrupt:

@@ -17,6 +17,7 @@ from core.agents.acp import AcpReader, GrokReader
 from core.agents.registry import make_kit
 from core.agents.words import WordReader
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn, Where
+from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.glimpse import title_of
@@ -24,7 +25,7 @@ from core.logs.session import read_session
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.oracle import lines_of
 from tests.core.agents.samples import encoded, feed, new_kit
-from tests.core.agents.samples_wider import DATABASES, DOCUMENTS, LOGS, OPENCLAW, openclaw_database, rpc, update
+from tests.core.agents.samples_wider import BEGAN, DATABASES, DOCUMENTS, LOGS, OPENCLAW, openclaw_database, rpc, update
 from tests.core.agents.samples_wider import grok as grok_line
 
 _MORE = Path(__file__).resolve().parents[4] / "shared" / "data" / "more_sessions"
@@ -360,3 +361,20 @@ def test_a_database_of_openclaw_holds_several_sessions(tmp_path: Path) -> None:
     found = sessions([path], kit)
     assert [session.id for session in found] == ["openclaw-1", "openclaw-2"]
     assert [_figures(list(read_session(session, kit))) for session in found] == [(1, 1, 1)] * 2
+
+
+@pytest.mark.parametrize(("agent", "title"), [("kiro", "Fix it."), ("openclaw", "Fix it."), ("hermes", "Mill")])
+def test_a_session_of_a_database_has_a_title_found_by_itself_or_by_path(agent: str, title: str, tmp_path: Path) -> None:
+    place = {
+        "kiro": ".local/share/kiro-cli/data.sqlite3",
+        "openclaw": ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+        "hermes": ".hermes/state.db",
+    }[agent]
+    path = tmp_path / place
+    path.parent.mkdir(parents=True)
+    DATABASES[agent][0](path)
+    kit = make_kit()
+    assert [one.title for one in find(kit.agents, {}, tmp_path, now=BEGAN) if one.agent == agent] == [title]
+    listed = sessions([path], kit)
+    assert [one.title for one in describe_sessions(kit.agents, listed, BEGAN)] == [title]
+    assert [title_of(one) for one in listed] == [title]

@@ -488,6 +488,23 @@ def test_an_answer_is_judged_once_nothing_follows_it(tmp_path: Path) -> None:
     assert settle(fleet)["asks"].facts.ending.ending == "question"
 
 
+def test_the_last_words_are_those_that_the_status_judges(tmp_path: Path) -> None:
+    """An answer whose end the log does not mark came after the person stopped another."""
+    log = begin(tmp_path, "asks", 1, 5)
+    log.at = NOW - 2.0
+    log.interrupt()
+    log.at = NOW - 1.0
+    log.say_text("It is published.", None)
+    log.write()
+    row = settle(roster(tmp_path, Clock(NOW + 3600.0)))["asks"]
+    assert (row.status.word, row.last) == ("done", "said “It is published.”")
+    log.at = NOW - 0.5
+    log.interrupt()
+    log.write()
+    row = settle(roster(tmp_path, Clock(NOW + 3600.0)))["asks"]
+    assert (row.status.word, row.status.why, row.last) == ("ended", "stopped by you", "you stopped it")
+
+
 def test_a_session_that_goes_on_for_days_takes_no_more_memory(tmp_path: Path) -> None:
     """What is known of calls, answers and lines is bounded; how calls were sorted is shared by all sessions."""
     log = lines(1)

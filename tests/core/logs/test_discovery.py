@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +27,11 @@ from tests.core.agents import samples_wider as wider
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.agents.samples import encoded
 from tests.core.logs import log_lines as logs
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress
+else:
+    from backports.zstd import compress
 
 NOW = 2_000_000_000.0
 
@@ -177,6 +183,16 @@ def test_databases_of_forks_are_found_by_what_is_in_them(tmp_path: Path, name: s
         database.commit()
     path.with_name("other.db").write_bytes(b"x")
     assert [(one.agent, one.session) for one in find(AGENTS, {}, tmp_path, now=NOW)] == [("opencode", "ses_1")]
+
+
+def test_a_packed_log_is_found_unless_it_is_there_unpacked_too(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude/projects/-mill"
+    packed = put(folder / "s-1.jsonl.zst", compress(logs.session(4, session="s-1")))
+    inner = put(folder / "s-1/subagents/agent-a.jsonl.zst", compress(logs.session(1, session="s-1")))
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert (one.path, one.session, one.paths, one.events > 0) == (packed, "s-1", (packed, inner), True)
+    plain = put(folder / "s-1.jsonl", logs.session(4, session="s-1"))
+    assert [one.path for one in find(AGENTS, {}, tmp_path, now=NOW)] == [plain]
 
 
 def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
