@@ -398,10 +398,8 @@ class ClineReader(TranscriptReader):
 
     def _next(self, tool: str) -> str:
         """The call of this tool that waits the longest; else whichever does."""
-        for name in self._waiting:
-            if self.calls.tool(name) == tool:
-                return name
-        return self._waiting[0] if self._waiting else ""
+        alike = [name for name in self._waiting if self.calls.tool(name) == tool]
+        return next(iter(alike or self._waiting), "")
 
     def end(self, name: str, result: Result) -> bool:
         """End a call, and the sub-agent that it started; return whether it was open."""

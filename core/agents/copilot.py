@@ -83,10 +83,9 @@ class CopilotReader(TranscriptReader):
         read(self, _Entry(record, data, self.moment(record.get("timestamp"))))
 
     def _agent(self, entry: _Entry) -> str:
-        for name in (entry.record.get("agentId"), entry.data.get("parentToolCallId")):
-            if isinstance(name, str) and name in self._agents:
-                return self._agents[name]
-        return self.agent
+        names = (entry.record.get("agentId"), entry.data.get("parentToolCallId"))
+        agents = [self._agents[name] for name in names if isinstance(name, str) and name in self._agents]
+        return next(iter(agents), self.agent)
 
     def _close(self, agent: str) -> None:
         turn = self.usage.close(agent)

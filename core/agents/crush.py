@@ -128,11 +128,8 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
     for project in map(table, items(projects)):
         folder = Path(text(project.get("path")))
         path = folder / (text(project.get("data_dir")) or ".crush") / "crush.db"
-        try:
-            for session in database_sessions(agent, path, crush_listing, now, active_within):
-                yield structs.replace(session, project=redact_name(str(folder)))
-        except ValueError:
-            continue
+        for session in database_sessions(agent, path, crush_listing, now, active_within):
+            yield structs.replace(session, project=redact_name(str(folder)))
 
 
 _EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")

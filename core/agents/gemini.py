@@ -200,12 +200,9 @@ def _sniff(sample: Sample) -> int:
     """A header with a project hash, or messages of type gemini."""
     if b'"projectHash"' in sample.head and b'"sessionId"' in sample.head:
         return 95
-    for record in sample.records[:8]:
-        if "$set" in record or "$rewindTo" in record:
-            return 90
-        if record.get("type") == "gemini" and ("tokens" in record or "toolCalls" in record):
-            return 90
-    return 0
+    records = sample.records[:8]
+    answers = [one for one in records if one.get("type") == "gemini" and ("tokens" in one or "toolCalls" in one)]
+    return 90 if answers or any(_UPDATES & one.keys() for one in records) else 0
 
 
 def _lines(sample: Sample) -> int:

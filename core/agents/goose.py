@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Calls, Result, exit_code
+from core.agents.calls import Calls, Result, cut_exit, exit_code
 from core.agents.reader import TranscriptReader, holds_table
 from core.agents.tables import known_words, word_list
 from core.agents.values import TokenCounts, attached_to, items, table, text, token_counts, whole_number, words
@@ -217,8 +217,7 @@ def _judged(facts: dict[str, Any]) -> Result:
     error = failed or inner.get("isError") is True
     exited = exit_code(output)
     if exited is None and error:
-        match = _EXIT.search(output[-300:])
-        exited = int(match.group(1)) if match else None
+        _, exited = cut_exit(output, _EXIT, 300)
     refused = bool(_REFUSED.search(output[:300])) and len(output) < 600
     return Result(text=output, error=error, exit_code=exited, rejected=refused)
 

@@ -425,9 +425,8 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 def _last_time(paths: list[Path]) -> float | None:
     """Return the last time in any of a session's logs."""
-    times: list[float] = []
+    times: list[float | None] = []
     for path in paths:
         with open_unpacked(path) as stream:
-            last = last_time(stream, path.stat().st_size)
-        times += [] if last is None else [last]
-    return max(times, default=None)
+            times.append(last_time(stream, path.stat().st_size))
+    return max((at for at in times if at is not None), default=None)

@@ -311,11 +311,8 @@ class Models:
 
 
 def _search(model: str, rows: Mapping[str, Model], aliases: Mapping[str, str]) -> Model | None:
-    for name in spellings(model):
-        row = rows.get(name) or rows.get(aliases.get(name, ""))
-        if row is not None:
-            return row
-    return None
+    candidates = (rows.get(name) or rows.get(aliases.get(name, "")) for name in spellings(model))
+    return next((row for row in candidates if row is not None), None)
 
 
 def _merged(extra: tuple[Path, ...]) -> _Table:
@@ -438,10 +435,6 @@ class Usage:
         """Close an agent's open message and return its turn."""
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
-
-    def is_closed(self, message: str) -> bool:
-        """Whether the turn of a message with this id was returned."""
-        return message in self._closed
 
     def deduplicate(self, turn: Turn) -> Turn | None:
         """Return the turn of a message the first time; None if it was returned before."""

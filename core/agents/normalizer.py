@@ -327,11 +327,8 @@ class Normalizer:
             return "memory_write" if first in memory["write"] else "memory_read"
         if "subagent" in tool.lower():
             return "delegation"
-        for word in words:
-            for action, verbs in self._lists["verbs"].items():
-                if word in verbs:
-                    return action
-        return "other"
+        verbs = self._lists["verbs"].items()
+        return next((action for word in words for action, names in verbs if word in names), "other")
 
 
 def _table_action(tools: Tools, tool: str) -> str:

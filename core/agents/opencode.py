@@ -16,7 +16,7 @@ from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import failed_turn
 from core.agents.reader import TranscriptReader, holds_table, read_document
 from core.agents.tables import known_words
-from core.agents.values import TokenCounts, amount, code, decode, table, text, token_counts, whole_number
+from core.agents.values import TokenCounts, amount, code, decode, first_number, table, text, token_counts, whole_number
 from core.events import Event, Prompt, Where
 from core.logs.database import DatabaseRow, Rows, RowsRead, families, json_row, numbers, reading, select
 from core.logs.discovery import Found, Listed, database_sessions, extent, listed_session
@@ -209,11 +209,8 @@ def _ordered_parts(root: Path, messages: list[Path], *, by_time: bool) -> list[P
 def _end_time(file: Path) -> int:
     """Return the end time in a file; 0 if there is none."""
     facts = table(read_document(file))
-    for times in (table(table(facts.get("state")).get("time")), table(facts.get("time"))):
-        for name in ("end", "start", "created"):
-            if whole_number(times.get(name)):
-                return whole_number(times.get(name))
-    return 0
+    own, of_call = table(facts.get("time")), table(table(facts.get("state")).get("time"))
+    return first_number(of_call, "end", "start", "created") or first_number(own, "end", "start", "created")
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:

@@ -144,9 +144,11 @@ class VsCodeChatReader(TranscriptReader):
             if part.get("kind") != "toolInvocationSerialized":
                 continue
             called = text(part.get("toolCallId")) or f"{name}/{place}"
-            if not _is_over(part, result) or not self.is_new(called):
-                continue
             data = table(part.get("toolSpecificData"))
+            # Whether a call has an end: its own arguments may come later, with the request's.
+            is_over = bool(result) or (part.get("isComplete") is True and bool(data))
+            if not is_over or not self.is_new(called):
+                continue
             call = table(calls_by_id.get(called))
             arguments = call.get("arguments")
             if command := shown_command(data):
@@ -158,11 +160,6 @@ class VsCodeChatReader(TranscriptReader):
             self.now = max(self.now, began or 0.0)
             tool = text(call.get("name")) or text(part.get("toolId"))
             self.add(self.whole_call(called, tool, arguments, call_result))
-
-
-def _is_over(part: dict[str, Any], result: dict[str, Any]) -> bool:
-    """Whether a call has an end: its own arguments may come later, with the request's."""
-    return bool(result) or (part.get("isComplete") is True and bool(table(part.get("toolSpecificData"))))
 
 
 def _result(part: dict[str, Any], data: dict[str, Any]) -> Result:

@@ -6,6 +6,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,9 +117,8 @@ def gist(arguments: Any, paths: tuple[str, ...]) -> str:
         return " ".join(targets)
     if not isinstance(arguments, dict):
         return text(arguments)
-    for name in _ABOUT:
-        if text(arguments.get(name)):
-            return text(arguments.get(name))
+    if about := next(filter(None, (text(arguments.get(name)) for name in _ABOUT)), ""):
+        return about
     for inner in arguments.values():
         listed = [item_text for item in items(inner) if (item_text := item if isinstance(item, str) else _item(item))]
         if listed:
@@ -173,12 +173,9 @@ def fault_words(values: Iterable[Any]) -> str:
 
 def task(values: Iterable[Any]) -> str:
     """Return the task of a sub-agent from the record that started it."""
-    for value in values:
-        for name in ("prompt", "description", "task"):
-            for record in _walk(value):
-                if task_text := text(record.get(name)):
-                    return task_text
-    return ""
+    names = ("prompt", "description", "task")
+    texts = (text(record.get(name)) for value in values for name in names for record in _walk(value))
+    return next(filter(None, texts), "")
 
 
 def _item(value: Any) -> str:
@@ -277,16 +274,9 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
     halves = _halves(record)
     if halves is not None:
         return _plain(halves[1] if agent else halves[0])
-    for name in _INSIDE:
-        if isinstance(record.get(name), dict):
-            content_text = _text(record[name], agent, depth + 1)
-            if content_text:
-                return content_text
-    for name in ("input",) if record.get("type") == "turn.prompt" else _SPOKEN:
-        content_text = _plain(record.get(name))
-        if content_text:
-            return content_text
-    return ""
+    inner = (_text(record[name], agent, depth + 1) for name in _INSIDE if isinstance(record.get(name), dict))
+    names = ("input",) if record.get("type") == "turn.prompt" else _SPOKEN
+    return next(filter(None, chain(inner, (_plain(record.get(name)) for name in names))), "")
 
 
 def _halves(record: dict[str, Any]) -> tuple[Any, Any] | None:

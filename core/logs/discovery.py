@@ -14,7 +14,7 @@ import msgspec
 
 from core.logs import glimpse
 from core.logs.database import wal_bytes
-from core.logs.format import Agent, Location, nowhere
+from core.logs.format import Agent, Location
 from core.logs.lines import is_packed, open_unpacked, read_bytes
 from core.logs.log_files import is_file, is_folder
 from core.logs.records import Log
@@ -124,7 +124,7 @@ def extent(folder: Path) -> tuple[int, float, int]:
 
 
 # The location of logs outside every agent's usual folders.
-_ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
+_ANYWHERE = Location(lambda *_: [], (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 # Bytes that are read to count the events of the newest sessions; older ones are guessed from samples.
 _BUDGET = 32 * 1024 * 1024
 _REMEMBERED = 2_000

@@ -267,12 +267,6 @@ def folder(environment: Environment, name: str) -> Path | None:
     return Path(value).expanduser() if value else None
 
 
-def nowhere(environment: Environment, home: Path) -> list[Path]:
-    """The folders of an agent that has no usual place."""
-    del environment, home
-    return []
-
-
 CERTAIN = 100  # The highest score of a format; no other is tried after it.
 
 

@@ -338,13 +338,8 @@ def last_time(stream: BinaryIO, size: int) -> float | None:
 
 
 def _latest(data: bytes) -> float | None:
-    times = [
-        at
-        for written, number in _TIME.findall(data)
-        if (at := seconds(written.decode("ascii", "replace") if written else float(number))) is not None
-        and at >= _FIRST
-    ]
-    return max(times, default=None)
+    stamps = [text.decode("ascii", "replace") if text else float(number) for text, number in _TIME.findall(data)]
+    return max((at for at in map(seconds, stamps) if at is not None and at >= _FIRST), default=None)
 
 
 def _records(head: bytes) -> list[dict[str, Any]]:
@@ -399,13 +394,8 @@ def _texts(head: bytes) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _first_text(records: list[dict[str, Any]], names: tuple[str, ...]) -> str:
     """Return the first text of these names, in the record itself before inner objects."""
-    for record in records:
-        for holder in _holders(record):
-            for name in names:
-                value = holder.get(name)
-                if isinstance(value, str) and value:
-                    return value
-    return ""
+    values = (holder.get(name) for record in records for holder in _holders(record) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def _holders(record: dict[str, Any]) -> list[dict[str, Any]]:

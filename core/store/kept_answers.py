@@ -35,15 +35,11 @@ class FileStamp(NamedTuple):
     end: str  # Fingerprint of its last bytes.
 
 
-def stamp(path: Path) -> FileStamp | None:
+def stamp(path: Path | str) -> FileStamp | None:
     """Return the stamp of a file as it is now; None if it cannot be read."""
-    return _stamp_of(str(path))
-
-
-def _stamp_of(path: str) -> FileStamp | None:
     try:
         status = os.stat(path)  # noqa: PTH116 thousands of them: a path object each costs more than the look
-        return FileStamp(path, status.st_size, status.st_mtime_ns, _end_hash(path, status.st_size))
+        return FileStamp(str(path), status.st_size, status.st_mtime_ns, _end_hash(path, status.st_size))
     except OSError:
         return None
 
@@ -51,11 +47,11 @@ def _stamp_of(path: str) -> FileStamp | None:
 def stamps(path: Path | str) -> tuple[FileStamp, ...]:
     """All files of a log: the file with what a database writes beside it, or those of a folder."""
     name = str(path)
-    one = _stamp_of(name)
+    one = stamp(name)
     if one is None and os.path.isdir(name):  # noqa: PTH112 it never raises
         files = sorted(Path(top, each) for top, _, names in os.walk(name) for each in names)
         return tuple(file_stamp for each in files if (file_stamp := stamp(each)) is not None)
-    beside = _stamp_of(f"{name}-wal") if name.endswith(".db") else None
+    beside = stamp(f"{name}-wal") if name.endswith(".db") else None
     return tuple(file_stamp for file_stamp in (one, beside) if file_stamp is not None)
 
 
@@ -116,7 +112,7 @@ def _source_files(folder: str) -> list[tuple[str, int]]:
     return sorted(files)
 
 
-def _end_hash(path: str, size: int) -> str:
+def _end_hash(path: Path | str, size: int) -> str:
     begin = max(0, size - _END)
     return blake3(read_bytes_at(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)
 

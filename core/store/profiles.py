@@ -8,6 +8,7 @@ import time
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -100,12 +101,8 @@ def _sentence(path: Path) -> str:
         lines = small_file(path).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
-    lines_of_comment: list[str] = []
-    for line in lines:
-        if not line.startswith("#"):
-            break
-        lines_of_comment.append(line.lstrip("# ").strip())
-    return " ".join(lines_of_comment)
+    comment = takewhile(lambda line: line.startswith("#"), lines)
+    return " ".join(line.lstrip("# ").strip() for line in comment)
 
 
 PRESETS = Path(__file__).parent / "presets"

@@ -121,10 +121,6 @@ class Checkpoints:
         checkpoint = take_checkpoint(timeline, name, created, place)
         at = timeline.time_of(checkpoint.place)
         program_registry().call("on_checkpoint", CheckpointRequest(at, name, "", "", "person"))
-        return self.keep(checkpoint, at, note)
-
-    def keep(self, checkpoint: Checkpoint, at: float, note: str = "") -> Bookmark:
-        """Save a checkpoint of the moment `at` for the person, and a bookmark of the same name."""
         self.save(checkpoint)
         return self._put(checkpoint, at, note)
 

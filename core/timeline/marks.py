@@ -80,16 +80,17 @@ class Marks:
 
     def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
         """The next mark of these kinds later than `index`."""
-        for number in range(bisect_right(self._indexes, index), len(self._all)):
-            if _fits(self._all[number], kinds, agent):
-                return self._all[number]
-        return None
+        return self._first(range(bisect_right(self._indexes, index), len(self._all)), kinds, agent)
 
     def before(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
         """The last mark of these kinds earlier than `index`."""
-        for number in range(bisect_left(self._indexes, index) - 1, -1, -1):
-            if _fits(self._all[number], kinds, agent):
-                return self._all[number]
+        return self._first(range(bisect_left(self._indexes, index) - 1, -1, -1), kinds, agent)
+
+    def _first(self, places: range, kinds: Collection[MarkKind], agent: str | None) -> Mark | None:
+        for place in places:
+            mark = self._all[place]
+            if mark.kind in kinds and (agent is None or mark.agent == agent):
+                return mark
         return None
 
     def between(self, start: int, stop: int) -> list[Mark]:
@@ -128,7 +129,3 @@ def _mind_marks(step: Step, shifted: bool, rows: _Found) -> None:
         rows.append(("quarantine", "enters" if mood.entered else "leaves", 0.0))
     if thought.dream is not None:
         rows.append(("dream", thought.dream.reason, thought.dream.pressure))
-
-
-def _fits(mark: Mark, kinds: Collection[MarkKind], agent: str | None) -> bool:
-    return mark.kind in kinds and (agent is None or mark.agent == agent)

@@ -254,7 +254,7 @@ def record(
         timeline.add(event)
         if event.where is not None:
             places[event.where.file] = event.where.offset + event.where.length
-        due = report is not None and number % _REPORT == 0
+        due = number % _REPORT == 0
         if due and report is not None and not report(Progress(sum(places.values()), size, len(timeline))):
             return None
     if report is not None:

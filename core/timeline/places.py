@@ -113,10 +113,7 @@ def _event_test(timeline: Timeline, to: Landing) -> Callable[[Event], bool]:
 def _nearest_event(timeline: Timeline, here: int, forward: bool, fits: Callable[[Event], bool]) -> Place | None:
     events = timeline.events
     places = range(here + 1, len(events)) if forward else range(min(here, len(events)) - 1, -1, -1)
-    for place in places:
-        if fits(events[place]):
-            return Place(place, events[place].agent)
-    return None
+    return next((Place(place, events[place].agent) for place in places if fits(events[place])), None)
 
 
 def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | None:
@@ -124,11 +121,11 @@ def _nearest_trouble(timeline: Timeline, here: int, forward: bool) -> Place | No
     rules = timeline.initial.rules or built_in()
     notifying = [method for method in rules.methods if method.mode == "notify"]
     warning_methods = {method.id for method in notifying if method.action.kind != "done"}
-    next_mark = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
-    while next_mark is not None:
-        if any(is_trouble(mark, warning_methods) for mark in marks.between(next_mark.place, next_mark.place + 1)):
-            return Place(next_mark.place, next_mark.agent)
-        next_mark = marks.after(next_mark.place, _KINDS) if forward else marks.before(next_mark.place, _KINDS)
+    step = marks.after if forward else marks.before
+    while (mark := step(here, _KINDS)) is not None:
+        here = mark.place
+        if any(is_trouble(one, warning_methods) for one in marks.between(here, here + 1)):
+            return Place(here, mark.agent)
     return None
 
 

@@ -166,8 +166,6 @@ def spread(values: Sequence[float], present: float) -> list[float]:
     while size > 1:
         size = -(-size // 2)
         chosen += ordered[::size]
-        if size == 1:
-            break
     return list(dict.fromkeys(chosen))
 
 

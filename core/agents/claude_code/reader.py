@@ -46,9 +46,9 @@ def read_result(line: lines.ClaudeLine, block: lines.Block, tool: str) -> tuple[
     running = False
     code = exit_code(text) if failed else None
     if tool in _TOLD or tool in STARTERS:
-        details = lines.read_part(line.tool_use_result, lines.ToolDetails) or (
-            _reported(text) if tool in STARTERS else None
-        )
+        details = lines.read_part(line.tool_use_result, lines.ToolDetails)
+        if details is None and tool in STARTERS:
+            details = _reported(text)
         if details is not None:
             empty, running, code = _judge(tool, details, code)
     elif failed and not text:

@@ -76,9 +76,7 @@ class OpenAnswers:
     def close(self, agent: str) -> Turn | None:
         """Close an agent's open answer and return its turn; None if there is none or it was closed before."""
         answer = self._open.pop(agent, None)
-        if answer is None or self._usage.is_closed(answer[0].id or ""):
-            return None
-        return self._usage.deduplicate(self._turn(agent, answer))
+        return None if answer is None else self._usage.deduplicate(self._turn(agent, answer))
 
     def end(self, agent: str) -> Turn | None:
         """Close an agent's answer at the end of its turn, which older answers do not mark themselves."""

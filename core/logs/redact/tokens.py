@@ -40,6 +40,7 @@ class Names(msgspec.Struct, frozen=True):
     endings: tuple[str, ...]  # Endings of environment variables.
     plain_values: tuple[str, ...]  # Types, constants and mere names.
     descriptions: tuple[str, ...]  # Words that describe a password instead of being one.
+    facts: tuple[str, ...]  # Names of what a table of secrets says about them.
 
 
 class Program(msgspec.Struct, array_like=True, frozen=True):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.logs.redact.text import HIDDEN, SecretKind, is_secret_value, name_kind, redact, redact_torn, redact_words
+from core.logs.redact.tokens import SHAPES
 from core.safe_text import safe
 
 _DEEPEST = 64  # Levels of a value that are looked at; what is deeper is left out.
@@ -26,13 +27,7 @@ _HEADERS: dict[str, SecretKind] = {
 # Names beside `pass` that make it a password.
 _USERS = frozenset(("user", "username", "user_name", "login", "email", "host"))
 # Names of descriptions inside a table of secrets.
-_ABOUT = frozenset(
-    (
-        *("name", "names", "id", "type", "kind", "user", "username", "login", "email", "host", "hostname"),
-        *("domain", "url", "uri", "path", "scope", "scopes", "expires", "expiry", "description", "region"),
-        *("provider", "status", "label", "title", "created", "updated", "samesite"),
-    )
-)
+_ABOUT = frozenset(SHAPES.names.facts)
 _ABOUT_ENDS = ("_id", "_email", "_url", "_uri", "_at", "_name", "_type")
 _NAMED_BY = ("name", "Name", "key", "Key", "header", "variable", "field", "label")
 _TYPED_INTO = ("element", "selector", "placeholder")
