@@ -304,7 +304,7 @@ def dataset(name: str) -> str:
     """The columns of one table of a dataset."""
     from core.extras.batch.shares import TABLES as DATASET
 
-    return table(("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]])
+    return table(("column", "type", "contents"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]])
 
 
 # By the word that stands in a page's mark.
