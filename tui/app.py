@@ -471,6 +471,7 @@ class NooscopeApp(SessionApp):
     def _compare_sessions(self, message: messages.CompareSessions) -> None:
         from tui.screens.compare import CompareScreen
 
+        self.clear_notifications()  # The hint to mark a second session.
         self.push_screen(CompareScreen(message.paths, message.ids, self.settings))
 
     @on(messages.ShowTranscript)

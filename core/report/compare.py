@@ -256,7 +256,7 @@ def _model_words(models: Sequence[str]) -> str:
 
 def parting_words(alignment: Alignment, first: Sequence[Event], second: Sequence[Event], name: str = "B") -> str:
     """Describe in a sentence where two runs diverge."""
-    together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common"
+    together = f"{count(alignment.same, 'step')} in common" if alignment.same else "no step in common at the start"
     share = f"{alignment.share:.0%} of all steps have a counterpart"
     if alignment.parts is None:
         return f"{together}, then one of them ends; {share}"

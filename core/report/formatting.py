@@ -60,10 +60,14 @@ def span(seconds: float) -> str:
     return f"{whole}s"
 
 
+_DAYS = 100 * 3600  # Seconds from which a place in a session is written with its days.
+
+
 def clock(seconds: float) -> str:
-    """A place in a session: 00:41:12."""
+    """A place in a session: 00:41:12, or 119d 12:16:28."""
     whole = max(0, int(seconds))
-    return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+    days, hours = divmod(whole // 3600, 24) if whole >= _DAYS else (0, whole // 3600)
+    return f"{f'{days}d ' if days else ''}{hours:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
 
 
 def short_clock(seconds: float) -> str:

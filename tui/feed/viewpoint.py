@@ -211,7 +211,9 @@ class Viewpoint:
         """To just after the next or previous such event, and to the mind it is about."""
         target = landing(timeline, self.head.index - 1, request.forward, request.to)
         if target is None:
-            self._post(messages.Failed(f"no {request.to} {'later' if request.forward else 'earlier'}"))
+            sought = "problem" if request.to == "trouble" else request.to
+            where = "after" if request.forward else "before"
+            self._post(messages.Failed(f"no {sought} {where} this point"))
         else:
             self.head.step(target.place + 1 - self.head.index)
             self._visited = target.agent

@@ -134,7 +134,7 @@ def figure_lines(compared: Compared, width: int) -> list[Line]:
     lines: list[Line] = [[(line, "strong")] for line in wrapped(words, max(8, width))]
     lines.append([])
     column = max(10, (width - 18) // 2)
-    for title, cells in rows(compared.runs):
+    for title, cells in [("", ["A", "B"]), *rows(compared.runs)]:
         ink = "plain" if cells[0] != cells[1] else "quiet"
         lines.append([(fit(title, 18), "quiet"), *((f"{fit(cell, column - 1)} ", ink) for cell in cells)])
     return lines

@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.words import Words
 from core.events import Event, Prompt, ToolUse
-from core.report.compare import align, moves
+from core.report.compare import align, moves, parting_words
 
 
 def run(letters: str) -> list[Event]:
@@ -73,3 +73,10 @@ def test_ten_thousand_events_in_under_a_second(names: int) -> None:
     alignment = align(moves(first), moves(second))
     assert time.process_time() - started < 1.0
     assert alignment.same == 50
+
+
+def test_runs_that_differ_from_the_start_may_still_have_counterparts() -> None:
+    first, second = run("xabcd"), run("yabcd")
+    words = parting_words(align(moves(first), moves(second)), first, second)
+    assert words.startswith("no step in common at the start: event 1 of A ")
+    assert words.endswith("80% of all steps have a counterpart")

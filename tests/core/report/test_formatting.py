@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.report.formatting import last_words, typed_path
+from core.report.formatting import clock, last_words, typed_path
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,7 @@ def test_the_last_words_of_an_answer(said: str, line: str) -> None:
 )
 def test_a_path_can_be_typed_into_a_shell(path: str, typed: str) -> None:
     assert typed_path(path) == typed
+
+
+def test_a_place_days_after_the_start_is_written_with_its_days() -> None:
+    assert [clock(seconds) for seconds in (2472, 359_999, 10_325_788)] == ["00:41:12", "99:59:59", "119d 12:16:28"]

@@ -175,7 +175,7 @@ async def test_filtering_and_coming_back(app: FleetApp) -> None:
         assert len(names(app)) == 10
         assert app.screen.query_one(Input).value == ""
         await pilot.press("slash", *"zzz")
-        assert "no sessions to show" in "\n".join(seen(app))
+        assert "no sessions to show: the filter is “zzz” (esc lists all)" in "\n".join(seen(app))
         assert table(app).chosen is None
 
 

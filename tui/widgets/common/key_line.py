@@ -157,7 +157,8 @@ class KeyLine(Widget, can_focus=False):
         spare = [keys.index(key) for key, action in key_texts if action in _FIRST_TO_GO]
         fitting = [keys[place] for place in fitting_keys(widths, room, needed, spare)]
         if len(fitting) == len(keys) and keys:
-            fitting += self._more(bindings, room - sum(widths) - len(widths))
+            others = [each for each in bindings if each.binding.key not in {key.key for key in keys}]
+            fitting += self._more(others, room - sum(widths) - len(widths))
         return fitting
 
     def _shown_key(self, binding: Binding, tooltip: str) -> ShownKey:

@@ -15,6 +15,7 @@ from core.report.sums import Budget, DaySpent, day_spent, forecast
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 _CHARGED = 24 * 60  # Minutes of which the rows of the fleet know the charges.
+_REPEATED = 40  # Cells of its last words that show that the reason of its status quotes them.
 LATE = 5.0  # Seconds after which the picture is said to be old.
 
 
@@ -104,6 +105,8 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
     context = f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     host = f"{plain(row.host)} · " if row.host else ""
     keys = answer_keys(row.signs)
+    quoted = row.last.partition("“")[2][:_REPEATED]
+    last = "" if quoted and quoted in row.why else f"{row.last_sign} {row.last}".strip()
     rows: list[list[tuple[str, str]]] = [
         [
             *head,
@@ -114,7 +117,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
-            (f" · last: {f'{row.last_sign} {row.last}'.strip()}" if row.last else "", "$quiet"),
+            (f" · last: {last}" if last else "", "$quiet"),
         ],
         [
             (f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'}", ""),

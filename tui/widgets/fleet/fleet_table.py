@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.engine.percept import spoken
-from core.live.fleet.row import BUCKETS, FleetRow, Fold, Heading, Item, Order, Sorting, census, listed
+from core.live.fleet.row import BUCKETS, STATUS_FILTERS, FleetRow, Fold, Heading, Item, Order, Sorting, census, listed
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
@@ -377,6 +377,12 @@ class FleetTable(Scroller):
 
     def count_rows(self) -> int:
         return len(self._items)
+
+    def _line(self, y: int, width: int) -> Line:
+        sought = self.order.text or list(STATUS_FILTERS)[self.order.status]
+        if y != self.HEAD or self._items or sought == "all":
+            return super()._line(y, width)
+        return [(f"{self.EMPTY}: the filter is “{plain(sought)}” (esc lists all)", "quiet")]
 
     def watch_rows(self) -> None:
         self._shape = None

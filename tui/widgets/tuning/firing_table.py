@@ -139,7 +139,7 @@ def _row_words(name: str) -> str:
 
 def _rooms(width: int) -> tuple[int, dict[str, int]]:
     """Room of a name, and of each figure there is room for."""
-    least = 9 if width >= 90 else 7 if width >= 50 else 1
+    least = 9 if width >= 90 else 5 if width >= 50 else 1
     rooms = {word: max(least, len(word) + 1) for word in ("before", "after", "same", "new", "lost", "moved")}
     for word in ("same", "before", "moved"):
         if width - sum(rooms.values()) < _NAME:
@@ -160,6 +160,7 @@ def _actual(timeline: Timeline | None) -> list[Counted]:
 
 
 _NAMED = {"state": AGENT_STATES, "pattern": PATTERNS, "regime": REGIMES, "governor": GOVERNOR_STATES}
+_STORY = ("state", "regime", "governor")  # Figures that all screens report in the words of one story.
 _FIGURES = (
     "state",
     "pattern",
@@ -205,9 +206,11 @@ class Figures(Panel):
         after = value_at(other, name, view.index) if done >= view.index else None
         label = fit(name.removeprefix("axis."), 12)
         first = _figure_text(name, before)
+        changed = after is not None and _figure_text(name, after) != first
+        if name in _STORY and not changed and before is not None:
+            first = spoken(getattr(view.frame.story, name)).lower()  # The word of the other screens.
         if self.compared is None:
             return [(label, "quiet"), (fit(first, width - 12), "plain")]
-        changed = after is not None and _figure_text(name, after) != first
         second = f" → {_figure_text(name, after)} " if changed else " =" if after is not None else " → …"
         rest = fit(second, max(0, width - 12 - len(first)))
         return [(label, "quiet"), (first, "plain"), (rest, "strong" if changed else "quiet")]

@@ -60,6 +60,8 @@ async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]
             return bool(line.keys) and _end(line) <= size[0] and (helped or screen == "help")
 
         await until(pilot, whole)
+        written = [(key.display, key.description) for key in app.screen.query_one(KeyLine).keys]
+        assert len(set(written)) == len(written)
 
 
 @pytest.mark.parametrize("panel", range(7))

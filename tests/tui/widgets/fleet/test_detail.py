@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from core.live.fleet.roster import Roster, once
 from core.live.fleet.row import FleetRow, Order, census, row_json
 from core.live.hook_signs import HookSigns
-from core.live.status import Limits, StatusFacts, status_of
+from core.live.status import Limits, Status, StatusFacts, status_of
 from core.report.cost import Charge
 from core.report.plan_limits import PlanLimit
 from core.report.sums import DaySpent
@@ -67,6 +67,15 @@ def test_of_an_unread_session_only_what_is_known_is_said(rows: tuple[FleetRow, .
 def test_a_project_that_is_unknown_leaves_no_empty_place(rows: tuple[FleetRow, ...]) -> None:
     said = session_detail(replace(rows[0], project=""), NOW, 6, 120).plain
     assert not any(line.rstrip().endswith("·") for line in said.splitlines())
+
+
+def test_last_words_that_the_reason_quotes_are_not_repeated(rows: tuple[FleetRow, ...]) -> None:
+    facts = StatusFacts(events=9, heard=NOW)
+    question = "Should I push to next so that the checks run on the pull request?"
+    asking = Status("needs you", 3, NOW, "asks", words=question)
+    row = replace(rows[0], facts=facts, status=asking, last=f"said “{question} Or wait”")
+    assert session_detail(row, NOW, 6, 400).plain.count("Should I push") == 1
+    assert "last: said “Done”" in session_detail(replace(row, last="said “Done”"), NOW, 6, 400).plain
 
 
 def test_what_was_not_read_is_unknown(rows: tuple[FleetRow, ...]) -> None:
