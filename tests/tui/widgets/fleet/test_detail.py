@@ -75,7 +75,7 @@ def test_last_words_that_the_reason_quotes_are_not_repeated(rows: tuple[FleetRow
     asking = Status("needs you", 3, NOW, "asks", words=question)
     row = replace(rows[0], facts=facts, status=asking, last=f"said “{question} Or wait”")
     assert session_detail(row, NOW, 6, 400).plain.count("Should I push") == 1
-    assert "last: said “Done”" in session_detail(replace(row, last="said “Done”"), NOW, 6, 400).plain
+    assert "last: said “Done”" in session_detail(replace(row, last="said “Done”", last_sign=""), NOW, 6, 400).plain
 
 
 def test_what_was_not_read_is_unknown(rows: tuple[FleetRow, ...]) -> None:
