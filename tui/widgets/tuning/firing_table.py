@@ -61,8 +61,8 @@ class FiringTable(CursorList):
         self.say(
             ""
             if difference is None
-            else f"· {len(difference.kept)}  + {len(difference.gained)}"
-            f"  − {len(difference.lost)}  ~ {len(difference.moved)}"
+            else f"{len(difference.kept)} same, {len(difference.gained)} new, "
+            f"{len(difference.lost)} lost, {len(difference.moved)} moved"
         )
         self.resize_rows()
 
