@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pwd
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,21 @@ def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> An
     with contextlib.suppress(ValueError):
         return json.loads(answer) if answer else {}
     return None
+
+
+def decision(
+    number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
+) -> dict[str, Any]:
+    """An answer as it is sent, with who gave it and from where."""
+    try:
+        who = pwd.getpwuid(os.getuid()).pw_name
+    except (KeyError, OSError):
+        who = "unknown"
+    by = f"{who}, {where}" if where else who
+    return {"number": number, "choice": choice, "reason": reason, "by": by, "answers": list(answers)}
+
+
+def chosen_option(text: str, options: Sequence[str]) -> str:
+    """The option a person names by its number, else their own words."""
+    place = int(text) - 1 if text.isdecimal() else -1
+    return options[place] if 0 <= place < len(options) else text

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from core import __version__
-from core.hooks.connection import IntakeFolder, call
+from core.hooks.connection import IntakeFolder, call, decision
 from core.live.hook_signs import HookBoard, HookSigns, claude_sessions, first_hand
-from core.report.history import TOOLS as HISTORY_TOOLS
-from core.report.history import SessionHistory
 from core.report.plan_limits import LimitHistory
+
+if TYPE_CHECKING:
+    from core.report.history import SessionHistory
 
 _PATIENCE = 30.0  # Seconds one look may take; the intake answers sooner.
 _PAUSE = 0.1  # Seconds between two looks, so that busy agents do not keep everyone busy.
@@ -87,24 +87,6 @@ class IntakeLink:
             self._stopped.wait(_PAUSE if board.serving else _ABSENT)
 
 
-def decision(
-    number: int, choice: str, reason: str = "", where: str = "", answers: Sequence[str] = ()
-) -> dict[str, Any]:
-    """An answer as it is sent, with who gave it and from where."""
-    try:
-        who = pwd.getpwuid(os.getuid()).pw_name
-    except (KeyError, OSError):
-        who = "unknown"
-    by = f"{who}, {where}" if where else who
-    return {"number": number, "choice": choice, "reason": reason, "by": by, "answers": list(answers)}
-
-
-def chosen_option(text: str, options: Sequence[str]) -> str:
-    """The option a person names by its number, else their own words."""
-    place = int(text) - 1 if text.isdecimal() else -1
-    return options[place] if 0 <= place < len(options) else text
-
-
 def look(place: IntakeFolder, since: int = 0, patience: float = 1.0) -> HookBoard:
     """Fetch the state of all sessions; without a server, only what Claude Code's own files report."""
     try:
@@ -164,14 +146,14 @@ def _answer(
     if method == "ping":
         return {}
     if method == "tools/list":
-        tools = {**TOOLS, **HISTORY_TOOLS} if history else TOOLS
+        tools = {**TOOLS, **history.tools} if history else TOOLS
         return {
             "tools": [{"name": name, **tool, "annotations": {"readOnlyHint": True}} for name, tool in tools.items()]
         }
     if method == "tools/call":
         name, arguments = str(fields.get("name")), fields.get("arguments")
         arguments = arguments if isinstance(arguments, dict) else {}
-        if history is not None and name in HISTORY_TOOLS:
+        if history is not None and name in history.tools:
             text, failed = history.answer(name, arguments)
             return _text(text, failed=failed)
         return _call_tool(name, arguments, ask, who)

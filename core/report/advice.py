@@ -25,6 +25,7 @@ class AdviceMoment(NamedTuple):
     sentence: str
     acts: int  # Acts that followed, as far as they were looked at.
     again: bool  # The same call ended the same way within them.
+    withheld: bool = False  # It was withheld at random in this session.
 
 
 class AdviceOutcome(NamedTuple):
@@ -70,9 +71,16 @@ def _moment(
 
 
 def follow(
-    events: Iterable[Event], society: Society, within: int, sentences: Mapping[int, tuple[str, str]]
+    events: Iterable[Event],
+    society: Society,
+    within: int,
+    sentences: Mapping[int, tuple[str, str]],
+    withheld: Container[tuple[str, int]] = (),
 ) -> list[AdviceMoment]:
-    """Run a session, and return every moment at which advice was due; `sentences` are by their fingerprints."""
+    """Run a session, and return every moment at which advice was due.
+
+    `sentences` are by their fingerprints; `withheld` has the rules and fingerprints withheld in this session.
+    """
     calls: dict[str, list[ToolUse]] = {}
     due: dict[tuple[str, int], tuple[PastIntervention, int, tuple[str, str]]] = {}
     for event in events:
@@ -84,6 +92,9 @@ def follow(
             if word.fate in _DUE:
                 due[event.agent, word.intervention.number] = word, len(own), said
     moments = [_moment(word, calls[agent], place, within, said) for (agent, _), (word, place, said) in due.items()]
+    moments = [
+        one._replace(withheld=not one.said and (one.rule, sentence_print(one.sentence)) in withheld) for one in moments
+    ]
     return sorted(moments, key=lambda moment: moment.at)
 
 
@@ -130,11 +141,11 @@ class SilenceTrial(NamedTuple):
         )
 
 
-def silence_trial(moments: Iterable[AdviceMoment], withheld: Container[tuple[str, int]], within: int) -> SilenceTrial:
-    """Compare sentences that were given with those withheld at random, by rule and fingerprint."""
+def silence_trial(moments: Iterable[AdviceMoment], within: int) -> SilenceTrial:
+    """Compare sentences that were given with those withheld at random."""
     judged = [moment for moment in moments if moment.again or moment.acts >= within]
     given = [one.again for one in judged if one.said]
-    silent = [one.again for one in judged if not one.said and (one.rule, sentence_print(one.sentence)) in withheld]
+    silent = [one.again for one in judged if one.withheld]
     return SilenceTrial(sum(given), len(given), sum(silent), len(silent))
 
 

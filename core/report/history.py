@@ -37,6 +37,8 @@ TOOLS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("history_
 class SessionHistory:
     """Answers questions about the sessions on this machine that belong to a project, or about all."""
 
+    tools = TOOLS
+
     def __init__(self, settings: Settings, project: Path | None, environment: Mapping[str, str], home: Path) -> None:
         self._settings = settings
         self._project = project  # The folder whose sessions may be read; None for all.

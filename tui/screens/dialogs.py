@@ -24,8 +24,8 @@ from core.agents.registry import known_agents, prompt_command, resume_command
 from core.engine.response.interventions import sentence
 from core.errors import NooscopeError, StoreError
 from core.events import Event
-from core.hooks.connection import process_line
-from core.hooks.link import IntakeLink, chosen_option
+from core.hooks.connection import chosen_option, process_line
+from core.hooks.link import IntakeLink
 from core.live import tmux
 from core.live.hook_signs import HookSigns, PermitQuestion, claude_sessions
 from core.report.formatting import count, plain

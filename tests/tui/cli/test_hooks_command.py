@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.hooks.connection import call, default_place
 from core.hooks.server import IntakeServer
 from core.settings import Settings
+from core.settings.layers import with_value
 from core.store.carry_over import CarryOverStore
+from core.store.journals import SaidStore
 from core.timeline.initial_state import InitialState
 from core.timeline.run_inputs import InitialStates
 from tests.core.hooks.calls import failure, hook, tool
+from tests.core.hooks.test_session import log_line
 from tui.cli import main
 from tui.cli.launch import serving_hooks
 
@@ -135,6 +141,73 @@ def test_what_was_said_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "[nooscope] look at the mock" in capsys.readouterr().out
 
 
+def loop_until_advice(home: Path, number: int, hooked: bool = True) -> bool:
+    """One session fails until advice is due, and writes its log: it stops failing if it was told; whether it was."""
+    session, sentence = f"s-{number}", ""
+    for call_number in range(5 if hooked else 0):
+        ask("hook/claude/advise", failure(call_number) | {"session_id": session})
+    if hooked:
+        settings = json.loads((home / ".claude" / "settings.json").read_bytes())
+        program = ["sh", "-c", settings["hooks"]["PostToolBatch"][0]["hooks"][0]["command"]]
+        batch = json.dumps(hook("PostToolBatch", session)).encode()
+        answer = subprocess.run(program, input=batch, capture_output=True, check=True).stdout
+        sentence = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+    parts: list[dict[str, Any]] = [{"type": "user", "message": {"role": "user", "content": "go"}}]
+    for place in range(17):
+        fails = place < 5 or not sentence
+        program_input = {"command": "python3 missing.py" if fails else f"ls {place}"}
+        use = {"type": "tool_use", "id": f"{session}-{place}", "name": "Bash", "input": program_input}
+        output = "Exit code 2\nno such file" if fails else f"file {place}"
+        end = {"type": "tool_result", "tool_use_id": use["id"], "content": output, "is_error": fails}
+        message = {"id": f"{session}-m{place}", "model": "claude-opus-4-8", "role": "assistant", "content": [use]}
+        parts += [{"type": "assistant", "message": message}, {"type": "user", "message": {"content": [end]}}]
+        if place == 4 and sentence:
+            said = {"type": "hook_additional_context", "content": [sentence], "hookEvent": "PostToolBatch"}
+            parts.append({"type": "attachment", "attachment": said})
+    minute = f"2026-01-01T{number // 60:02}:{number % 60:02}"
+    lines = [
+        log_line(place, f"{minute}:{place:02}Z", **part | {"sessionId": session, "uuid": f"{session}-{place}"})
+        for place, part in enumerate(parts)
+    ]
+    (home / "logs").mkdir(exist_ok=True)
+    (home / "logs" / f"{session}.jsonl").write_text("\n".join(lines) + "\n")
+    return bool(sentence)
+
+
+def loops_under_silence(home: Path, seed: int, numbers: range) -> list[bool]:
+    """Of several sessions, whether each was told, where half of all advice is withheld at random."""
+    settings = with_value(with_value(Settings(), "response.advice.silence", 0.5), "response.advice.seed", seed)
+    with serving_hooks(settings, True):
+        return [loop_until_advice(home, number) for number in numbers]
+
+
+def test_advice_withheld_at_random_is_recorded_and_compared(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the agent's hook program to the comparison: too few at first, then an interval."""
+    assert main(["hooks", "install", "claude", "--advise", "--deadline", "5"]) == 0
+    told = loops_under_silence(home, 1, range(10))
+    assert 0 < sum(told) < 10
+    said = list(SaidStore(default_place().folder.parent / "said.jsonl").read())
+    assert [(one.session, one.rule, not one.withheld) for one in said] == [
+        (f"s-{number}", "loop_alert", was_told) for number, was_told in enumerate(told)
+    ]
+    assert main(["advice"]) == 0
+    assert capsys.readouterr().out.count("withheld: [nooscope]") == told.count(False)
+    assert main(["advice", "logs"]) == 0
+    assert f"{sum(told)} given, {told.count(False)} withheld at random: too few" in capsys.readouterr().out
+    loop_until_advice(home, 70, hooked=False)  # Told nothing for another reason, which is not by chance.
+    told += loops_under_silence(home, 1, range(10, 60))
+    assert main(["advice", "logs"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Withheld at random: {sum(told)} given, {told.count(False)} withheld at random: the trouble" in shown
+    assert "after 0% and 100%: -100 points (95% interval -100 to" in shown and "advice helps" in shown
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "other"))
+    assert main(["hooks", "install", "claude", "--advise", "--deadline", "5"]) == 0
+    assert loops_under_silence(home, 1, range(10)) == told[:10], "the same seed withholds the same advice"
+    assert loops_under_silence(home, 2, range(80, 90)) != told[:10]
+
+
 @pytest.mark.usefixtures("served")
 def test_a_status_line_and_an_agents_own_question(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path
@@ -151,11 +224,11 @@ def test_a_status_line_and_an_agents_own_question(
     assert answer["result"]["content"][0]["text"] == "working: thinking about your prompt."
 
 
-def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:
-    """A status line must be quick: what asks the intake needs nothing of the rest."""
-    import subprocess
-
-    heavy = "{'numpy', 'pydantic', 'textual', 'asyncio'}"
-    code = f"import sys, core.hooks.connection; print(sorted(set(sys.modules) & {heavy}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("code", ["core.hooks.connection", "tui.cli; tui.cli.main(['permits', 'approve', '1'])"])
+def test_no_screen_and_no_engine_is_loaded_to_ask(code: str) -> None:
+    """A status line and an answer must be quick: what asks the intake needs nothing of the rest."""
+    heavy = "{'numpy', 'pydantic', 'textual', 'asyncio', 'msgspec'}"
+    code = f"import sys, {code}; print(sorted(set(sys.modules) & {heavy}))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -51,14 +51,18 @@ def run(args: argparse.Namespace) -> int:
 
     kit = make_kit(settings.ingest)
     sentences = {entry.call: (entry.rule, entry.sentence) for entry in store.read() if not entry.withheld}
+    kept_back: dict[str, set[tuple[str, int]]] = {}
+    for entry in store.read():
+        if entry.withheld:
+            kept_back.setdefault(entry.session, set()).add((entry.rule, entry.call))
     within = settings.response.advice.within
     moments: list[AdviceMoment] = []
     for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
         society = InitialState(seed_of(session.id)).society(settings)
-        moments += follow(read_session(session, kit, settings.ingest.lines), society, within, sentences)
+        events, withheld = read_session(session, kit, settings.ingest.lines), kept_back.get(session.id, ())
+        moments += follow(events, society, within, sentences, withheld)
     counted = outcomes(moments, within)
-    kept_back = {(entry.rule, entry.call) for entry in store.read() if entry.withheld}
-    trial = silence_trial(moments, kept_back, within)
+    trial = silence_trial(moments, within)
     if args.json:
         import msgspec
 

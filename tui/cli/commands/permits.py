@@ -31,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.verify:
+        if args.do == "lift":
+            return _lift(args.number or "")
+        if args.do in _ASKED:
+            return _decide(args)
     from platformdirs import user_data_path
 
     from core.store.journals import PermitJournal
@@ -43,17 +48,12 @@ def run(args: argparse.Namespace) -> int:
             return 1
         print(f"{checked.entries} lines, none changed. Head of the chain: {checked.head}")
         return 0
-    if args.do == "lift":
-        return _lift(args.number or "")
-    if args.do in _ASKED:
-        return _decide(args)
     return _show(args, list(journal.read()))
 
 
 def _decide(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.connection import call, default_place
-    from core.hooks.link import chosen_option, decision
+    from core.hooks.connection import call, chosen_option, decision, default_place
 
     if args.number is None or not args.number.isdecimal():
         raise UsageError("name the number of a question; `nooscope hooks permits` lists them")
@@ -73,8 +73,7 @@ def _decide(args: argparse.Namespace) -> int:
 
 def _lift(session: str) -> int:
     from core.errors import NooscopeError, UsageError
-    from core.hooks.connection import call, default_place
-    from core.hooks.link import decision
+    from core.hooks.connection import call, decision, default_place
 
     if not session:
         raise UsageError("name the session whose spending caps are lifted; `nooscope sessions` lists them")
