@@ -52,7 +52,7 @@ async def test_a_permission_and_a_question_are_told_at_once(tmp_path: Path) -> N
         await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "rm -rf x"))
         await until(3, "rm -rf x")
         (question,) = link.board.questions
-        assert "not the one" in await asyncio.to_thread(link.decide, question.number, "once", at=question.at - 1)
+        assert "has changed" in await asyncio.to_thread(link.decide, question.number, "once", at=question.at - 1)
         assert await asyncio.to_thread(link.decide, question.number, "once", at=question.at) == ""
         assert "no longer waiting" in await asyncio.to_thread(link.decide, question.number, "once")
         assert await asyncio.to_thread(link.steer, "s-1", "look") == ""

@@ -220,6 +220,8 @@ def test_outputs_agree_while_a_log_grows(shared_data: Path, tmp_path: Path, ever
     for number, session in enumerate(every_session(shared_data)):
         if len(session.logs) != 1 or session.path.suffix != ".jsonl" or session.logs[0].format.style != "lines":
             continue
+        if not every and number % 4:
+            continue  # `--every` looks at all of them
         lines = session.path.read_bytes().splitlines(keepends=True)
         timeline = timeline_of(session)
         if not len(timeline):

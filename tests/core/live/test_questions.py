@@ -86,7 +86,7 @@ def strip(driver: Driver, status: Status) -> str:
 @pytest.mark.parametrize("name", ["aider", "crush", "goose"])
 def test_what_a_log_cannot_tell_is_said_in_the_docs(name: str) -> None:
     docs = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
-    told = docs.partition("## Which logs tell that the agent waits for you")[2].partition("\n## ")[0]
+    told = docs.partition("## Which logs show that the agent waits for you")[2].partition("\n## ")[0]
     assert f"| {name}" in told.casefold()
 
 
