@@ -262,15 +262,15 @@ class TranscriptReader(AgentReader):
             left = {*facts.get("untold", self.untold), "times"}
             facts |= {"synthetic_time": True, "untold": tuple(one for one in events.MATTERS if one in left)}
         facts = {"untold": self.untold, **facts}
-        self.add(events.SessionStart(**self._known(at, "", where), session=self.session, tool=self.name, **facts))
+        self.add(events.SessionStart(**self._common(at, "", where), session=self.session, tool=self.name, **facts))
 
-    def _known(self, at: float | None = None, agent: str = "", where: events.Where | None = None) -> dict[str, Any]:
+    def _common(self, at: float | None = None, agent: str = "", where: events.Where | None = None) -> dict[str, Any]:
         """Return what all events have: by default the time and the place of this entry, and this reader's agent."""
         return {"at": self.now if at is None else at, "agent": agent or self.agent, "where": where or self._place}
 
     def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> events.Prompt:
         """Return the event of a person who says something, or stops the agent."""
-        facts = self._known(**known)
+        facts = self._common(**known)
         return events.Prompt(**facts, characters=len(words), call=fingerprint(words), interrupt=interrupt)
 
     def turn(
@@ -300,7 +300,7 @@ class TranscriptReader(AgentReader):
             cost = self.kit.models.cost(model, *tokens, several=True)
         if cost is None and not any(tokens):
             return None
-        return events.Turn(**self._known(), id=message, model=model, cost=cost, stop="total", **tokens._asdict())
+        return events.Turn(**self._common(), id=message, model=model, cost=cost, stop="total", **tokens._asdict())
 
     def call(self, name: str, tool: str, arguments: Any, *, at: float | None = None, agent: str = "") -> bool:
         """Open a call and return whether it is new; arguments that are JSON in a text are decoded."""
@@ -365,15 +365,15 @@ class TranscriptReader(AgentReader):
     def compaction(self, agent: str = "", *, trigger: str = "", before: Any = 0, after: Any = 0) -> events.Compaction:
         """Return the event of a compaction of an agent's context; anything but a number of tokens is unknown."""
         spent, left = whole_number(before), whole_number(after)
-        return events.Compaction(**self._known(agent=agent), trigger=trigger, tokens_before=spent, tokens_after=left)
+        return events.Compaction(**self._common(agent=agent), trigger=trigger, tokens_before=spent, tokens_after=left)
 
     def child_started(self, child: str, role: str = "", **known: Any) -> None:
         """Add the start of a sub-agent."""
-        self.add(events.AgentStart(**self._known(**known), child=child, role=role))
+        self.add(events.AgentStart(**self._common(**known), child=child, role=role))
 
     def child_ended(self, child: str, *, at: float | None = None, agent: str = "", **facts: Any) -> None:
         """Add the report of a sub-agent, a success unless the `facts` have another outcome."""
-        self.add(events.AgentEnd(**self._known(at, agent), child=child, **facts))
+        self.add(events.AgentEnd(**self._common(at, agent), child=child, **facts))
 
 
 class RunReader(TranscriptReader):

@@ -13,7 +13,7 @@ Pattern = Literal["stagnation", "wandering", "exploration", "implementation", "t
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
 
-def spoken(name: str) -> str:
+def spell_name(name: str) -> str:
     """Return the name of a pattern, state or trigger as a person would say it."""
     return name.replace("trial_error", "trial and error").replace("sub_agent", "sub-agent").replace("_", " ")
 

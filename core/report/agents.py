@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from core.engine.affect import describe_entry
 from core.engine.mind.fabric import ThinkingStarted
-from core.engine.percept import spoken
+from core.engine.percept import spell_name
 from core.engine.society import AgentReading
 from core.engine.society.engine import Frame
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
@@ -101,7 +101,7 @@ def agent_fields(frame: Frame) -> tuple[AgentField, ...]:
     mind, affect, governor = frame.mind, frame.affect, frame.governor
     thinking = next((one for one in reversed(mind.events) if isinstance(one, ThinkingStarted)), None)
     task = ", ".join(task_words(name) for name, _ in mind.episodes.task[:3])
-    intent = spoken(frame.receptor.behaviour.short.pattern) + (f": {task}" if task else "")
+    intent = spell_name(frame.receptor.behaviour.short.pattern) + (f": {task}" if task else "")
     if thinking is not None:
         intent += f", asked {_ago(frame.at - thinking.at)} ago"
     episodes = mind.episodes

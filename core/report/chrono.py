@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 
-from core.engine.percept import AXES, spoken
+from core.engine.percept import AXES, spell_name
 from core.engine.receptor.readings import HeatmapReading
 from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
@@ -214,7 +214,7 @@ def frame_lines(frame: Frame) -> list[str]:
     receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
         f"{one_line(frame.agent)} after {count(frame.events, 'event')}: {story.state.replace('_', ' ')} "
-        f"({spoken(receptor.behaviour.short.pattern)}), regime {story.regime}, phase {story.phase}, "
+        f"({spell_name(receptor.behaviour.short.pattern)}), regime {story.regime}, phase {story.phase}, "
         f"governor {story.governor}",
         ", ".join(
             f"{axis.axis} {fraction(axis.value)}/{fraction(axis.threshold)}{'!' if axis.firing else ''}"

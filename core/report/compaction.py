@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from core.engine.governor.machine import Budgets
 from core.engine.mind.cortical import Regime
-from core.engine.percept import AgentState, Pattern, spoken
+from core.engine.percept import AgentState, Pattern, spell_name
 from core.engine.society import Society
 from core.engine.society.engine import Frame
 from core.errors import StateError
@@ -247,7 +247,7 @@ def lines(preserved: Preserved) -> list[str]:
         rows.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
     rows += [f"hot: {one_line(each.path)} {each.count} (r{each.opened} w{each.modified})" for each in preserved.paths]
     rows += [
-        f"state {spoken(preserved.state)} ({spoken(preserved.pattern) or 'no pattern'}), "
+        f"state {spell_name(preserved.state)} ({spell_name(preserved.pattern) or 'no pattern'}), "
         f"regime {preserved.regime}, phase {preserved.phase}",
         f"governor {governor.state.lower()} at step {governor.step}, "
         f"effort {fraction(governor.budgets.effort)}, persistence {fraction(governor.budgets.persistence)}",
@@ -310,7 +310,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
     over = "over" if strongest.value >= strongest.threshold else "under"
     centre = hottest_branch(frame.receptor.heatmap)
-    words = f"{spoken(frame.story.state)} in {spoken(frame.receptor.behaviour.short.pattern)}"
+    words = f"{spell_name(frame.story.state)} in {spell_name(frame.receptor.behaviour.short.pattern)}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
     words += f", {strongest.axis} {fraction(strongest.value)} {over} its threshold {fraction(strongest.threshold)}"

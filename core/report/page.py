@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.engine.mind.readings import MindReading
-from core.engine.percept import AXES, spoken
+from core.engine.percept import AXES, spell_name
 from core.engine.society.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.report.analysis import AgentSummary, Summary
@@ -91,7 +91,7 @@ def _tool_uses(summary: Summary) -> Iterator[str]:
 
 def _shares(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
-    return "  ".join(f"{spoken(name)} {share(number, total)}" for name, number in counts.items())
+    return "  ".join(f"{spell_name(name)} {share(number, total)}" for name, number in counts.items())
 
 
 def _peaks(summary: Summary) -> Iterator[str]:
@@ -314,7 +314,7 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     mind, governor, response = frame.mind, frame.governor, frame.response
     yield "Mind", "state", frame.story.state.replace("_", " ")
     yield "Mind", "advice", "muted: the agent is in flow" if frame.story.flowing else "not muted"
-    yield "Mind", "pattern", spoken(frame.receptor.behaviour.short.pattern)
+    yield "Mind", "pattern", spell_name(frame.receptor.behaviour.short.pattern)
     yield "Mind", "regime", frame.story.regime
     sleep = mind.sleep
     yield "Mind", "sleep pressure", f"{100 * sleep.pressure:.0f}%"

@@ -94,7 +94,7 @@ class OtherSessions:
         """Store all sessions' statuses at a moment, and let the next ones come."""
         self._rows, self._now = tuple(rows), now
         if self._watch is not None:
-            self._watch.taken()
+            self._watch.mark_shown()
 
     def needing(self, view: View | None, board: HookBoard) -> list[FleetRow]:
         """Return the other sessions that need the person, the longest wait first."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from textual.message import Message
 
-from core.engine.percept import spoken
+from core.engine.percept import spell_name
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy, hottest_branch
@@ -431,5 +431,5 @@ def _what_stands(timeline: Timeline, place: int) -> str:
     frame = timeline.at(place)
     receptor = frame.receptor
     centre = hottest_branch(receptor.heatmap)
-    words = spoken(f"{frame.story.state}, {receptor.behaviour.short.pattern}")
+    words = spell_name(f"{frame.story.state}, {receptor.behaviour.short.pattern}")
     return f"{words}, in {centre.path}" if centre is not None else words

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from core.engine.governor import HALT_WORDS, HaltReason, Verdict
 from core.engine.mind.episode import Episode, Recalled
 from core.engine.mind.mind import Mind
-from core.engine.percept import AXES, PATTERNS, Percept, spoken
+from core.engine.percept import AXES, PATTERNS, Percept, spell_name
 from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import Persona, likeness
 from core.engine.response.loops import Loop
@@ -96,7 +96,7 @@ class Scene(NamedTuple):
         return {
             "cue": self.cue,
             "state": self.percept.state.replace("_", " "),
-            "pattern": spoken(self.percept.pattern),
+            "pattern": spell_name(self.percept.pattern),
             "intensity": f"{self.intensity:.2f}",
             "value": f"{self.value:.2f}",
             "pressure": f"{self.pressure:.2f}",
@@ -210,7 +210,7 @@ def persist(scene: Scene, method: Method) -> ActionResult:
     name = f"{state.replace('_', ' ')} in {centre}" if centre else state.replace("_", " ")
     lead = fill(method.action.say, scene.words())
     return ActionResult(
-        f"{lead} Checkpoint: {name}, {spoken(pattern)}.".strip(),
+        f"{lead} Checkpoint: {name}, {spell_name(pattern)}.".strip(),
         CheckpointRequest(scene.at, name, centre, state, pattern),
     )
 
@@ -259,7 +259,7 @@ def _personas(scene: Scene) -> list[str]:
     who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"
     closest = max(alike for alike, _ in near)
     return [
-        f"{who} like this (similarity {closest:.2f}): {patterns[usual]:.0%} {spoken(usual)}, "
+        f"{who} like this (similarity {closest:.2f}): {patterns[usual]:.0%} {spell_name(usual)}, "
         f"stuck {stuck:.0%} of the time."
     ]
 

@@ -154,7 +154,7 @@ class Tracer:
         start = event.at - max(0.0, event.duration or 0.0)
         span = _stable_id("use", self._session, event.agent, event.id or str(place))
         name = f"execute_tool {tool or event.action}"
-        return Span(self.trace, span, agent.id, name, start, event.at, _known(attributes), span_events, error)
+        return Span(self.trace, span, agent.id, name, start, event.at, _without_unknown(attributes), span_events, error)
 
     def _turn(self, event: Turn, agent: _Agent, place: int) -> Span:
         privacy = self._privacy
@@ -178,7 +178,7 @@ class Tracer:
         }
         span = _stable_id("turn", self._session, event.agent, event.id or str(place))
         name = f"chat {model}".rstrip()
-        return Span(self.trace, span, agent.id, name, event.at, event.at, _known(attributes), client=True)
+        return Span(self.trace, span, agent.id, name, event.at, event.at, _without_unknown(attributes), client=True)
 
     def _closed(self, name: str, agent: _Agent) -> Span:
         attributes = {
@@ -190,7 +190,7 @@ class Tracer:
         }
         name, error = f"invoke_agent {attributes['gen_ai.agent.name']}", "failure" if agent.failed else ""
         times, span_events = (agent.start, agent.end), tuple(agent.events)
-        return Span(self.trace, agent.id, agent.parent, name, *times, _known(attributes), span_events, error)
+        return Span(self.trace, agent.id, agent.parent, name, *times, _without_unknown(attributes), span_events, error)
 
     def _common(self, operation: str, agent: str) -> dict[str, Attribute | None]:
         return {
@@ -202,7 +202,7 @@ class Tracer:
         }
 
 
-def _known(attributes: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
+def _without_unknown(attributes: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
     """Return the attributes that have a value."""
     return {name: value for name, value in attributes.items() if value is not None}
 

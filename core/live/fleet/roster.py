@@ -264,7 +264,7 @@ class FleetWatch:
         """Let the thread end by itself."""
         self._stop.set()
 
-    def taken(self) -> None:
+    def mark_shown(self) -> None:
         """The rows that were shown have arrived."""
         self._unseen = 0
 

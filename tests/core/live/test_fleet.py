@@ -441,7 +441,7 @@ def test_no_pictures_pile_up_before_a_screen_that_hangs(tmp_path: Path) -> None:
     for _ in range(10):
         watch._picture()
     assert len(pictures) == 4
-    watch.taken()
+    watch.mark_shown()
     watch._picture()
     assert len(pictures) == 5
 

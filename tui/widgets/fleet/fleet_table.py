@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from core.engine.percept import spoken
+from core.engine.percept import spell_name
 from core.live.fleet.row import BUCKETS, STATUS_FILTERS, FleetRow, Fold, Heading, Item, Order, Sorting, census, listed
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
@@ -118,7 +118,7 @@ def _state(row: FleetRow, width: int, _: CellContext) -> Line:
 
 def _pattern_cell(row: FleetRow, width: int, _: CellContext) -> Line:
     ink = "frustration" if row.pattern == "trial_error" and row.status.level else "quiet"
-    return [(plain(spoken(row.pattern), width), ink)]
+    return [(plain(spell_name(row.pattern), width), ink)]
 
 
 def _governor_cell(row: FleetRow, width: int, _: CellContext) -> Line:

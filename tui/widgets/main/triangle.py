@@ -187,13 +187,13 @@ class NeuronTriangle(Panel):
         now = neurons(view, self.recording)
         if height < 6 or width < 26:
             return _listed(now, width, height)
-        return _drawn(now, width, min(height, 20))
+        return _neuron_lines(now, width, min(height, 20))
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         now = neurons(view, self.recording)
         if width < 50 or height < 18:
             return self.lines(view, width, height)
-        lines = _drawn(now, width, min(20, height - 8))
+        lines = _neuron_lines(now, width, min(20, height - 8))
         below: list[Line] = [[], *_memory(now, width), [], *_acting(now)]
         if len(lines) + len(below) > height:
             below = [line for line in below if line]
@@ -239,7 +239,7 @@ def _spaced(pieces: list[tuple[str, str]], room: int) -> Line:
     return line
 
 
-def _drawn(now: Neurons, width: int, height: int) -> list[Line]:
+def _neuron_lines(now: Neurons, width: int, height: int) -> list[Line]:
     """The three nodes, and the edges between them."""
     canvas = Canvas(width, height)
     middle = width // 2

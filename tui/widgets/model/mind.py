@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
 from core.engine.mind.homeostasis import RuleState
-from core.engine.percept import spoken
+from core.engine.percept import spell_name
 from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from tui.draw.line import TRACK, Line, fit, wrapped
@@ -49,13 +49,13 @@ class CorticalCard(Card):
     def _behaviour(self, view: View, width: int) -> Iterator[Line]:
         """The pattern of the last minutes, what changed, and what is usual."""
         behaviour = view.frame.receptor.behaviour
-        yield pair("last 5 minutes", spoken(behaviour.short.pattern), width)
-        yield pair("last half hour", spoken(behaviour.medium.pattern), width)
+        yield pair("last 5 minutes", spell_name(behaviour.short.pattern), width)
+        yield pair("last half hour", spell_name(behaviour.medium.pattern), width)
         if behaviour.meaning:
             yield from sentence_lines(behaviour.meaning, width)
         usual = sorted(behaviour.usual, key=lambda one: -one[1])[:3]
         if usual:
-            words = ", ".join(f"{spoken(name)} {share:.0%}" for name, share in usual)
+            words = ", ".join(f"{spell_name(name)} {share:.0%}" for name, share in usual)
             yield pair("usual in earlier sessions", words, width)
 
     def _regime(self, view: View, width: int) -> Line:
@@ -271,7 +271,7 @@ class WakeupCard(Card):
             at = "never" if trigger.fired_at is None else clock(trigger.fired_at - view.start)
             times = f"x{trigger.fired}" if trigger.fired else ""
             sign = "●" if trigger.fired else "○"
-            name = spoken(trigger.name)
+            name = spell_name(trigger.name)
             room = max(6, width - 2 - 6 - 9)
             yield [
                 (f"{sign} ", "live" if trigger.fired else "quiet"),
@@ -287,7 +287,7 @@ class WakeupCard(Card):
         yield heading("limits")
         for trigger in view.frame.mind.triggers:
             words = f"wakes {trigger.resolution} from {fraction(trigger.least)}, not again in "
-            yield pair(spoken(trigger.name), words + span(trigger.refire), width, at=20)
+            yield pair(spell_name(trigger.name), words + span(trigger.refire), width, at=20)
 
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {

@@ -11,7 +11,7 @@ from textual.reactive import reactive
 
 from core.engine.governor.machine import STATES as GOVERNOR_STATES
 from core.engine.mind.cortical import REGIMES
-from core.engine.percept import AGENT_STATES, AXES, PATTERNS, spoken
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS, spell_name
 from core.report.event_words import firing_words
 from core.report.formatting import fraction
 from core.timeline.rerun import FIRINGS, key_of
@@ -208,7 +208,7 @@ class Figures(Panel):
         first = _figure_text(name, before)
         changed = after is not None and _figure_text(name, after) != first
         if name in _STORY and not changed and before is not None:
-            first = spoken(getattr(view.frame.story, name)).lower()  # The word of the other screens.
+            first = spell_name(getattr(view.frame.story, name)).lower()  # The word of the other screens.
         if self.compared is None:
             return [(label, "quiet"), (fit(first, width - 12), "plain")]
         second = f" → {_figure_text(name, after)} " if changed else " =" if after is not None else " → …"
@@ -220,4 +220,4 @@ def _figure_text(name: str, value: float | None) -> str:
     if value is None:
         return "…"
     names = _NAMED.get(name)
-    return spoken(names[int(value)]).lower() if names else fraction(value)
+    return spell_name(names[int(value)]).lower() if names else fraction(value)
