@@ -111,7 +111,7 @@ class PiReader(LateReader):
                 run = {"command": text(message.get("command"))}
                 name = f"bash-{text(entry.get('id')) or at}"
                 self.add(self.whole_call(name, "bashExecution", run, result))
-            case role if role not in _ROLES:
+            case role if text(role) not in _ROLES:
                 self.skip(f"message/{role}")
 
     def _answer(self, name: str, message: dict[str, Any]) -> None:
