@@ -146,3 +146,11 @@ def test_a_header_alone_is_a_session() -> None:
 def test_calls_of_an_answer_that_broke_off_are_not_open(stop: str, outcome: str) -> None:
     answer = pi_answer(("c1", "edit", {"path": "a"}), ("c2", "edit", {"path": "b"}), stop=stop)
     assert [use.outcome for use in uses(read(PiReader, [PI_HEADER, pi_entry(1, answer)]))] == [outcome, outcome]
+
+
+@pytest.mark.parametrize("role", [[], {"a": 1}, 5, "oracle"])
+def test_a_role_that_is_no_word_we_know_costs_only_its_message(role: Any) -> None:
+    kit = new_kit()
+    message = pi_entry(1, {"role": role, "content": "Grind it."})
+    events = read(PiReader, [PI_HEADER, message, pi_entry(2, {"role": "user", "content": "Grind it finer."})], kit)
+    assert kinds(events).count("Prompt") == 1
