@@ -72,7 +72,7 @@ class Listed(NamedTuple):
 def listed_session(
     agent: str, path: Path, one: Listed, size: int, now: float, active_within: float, modified: float | None = None
 ) -> Found:
-    """Return a session with the bytes it takes up and its last change, in a database that of its own clock."""
+    """Return a session with its size in bytes and its last change; in a database, both are the session's own."""
     told = one.last if modified is not None else one.last or 0.0
     written = modified if modified is not None else one.last or 0.0
     return Found(

@@ -128,7 +128,7 @@ def _best_title(records: Iterable[dict[str, Any]], titles: Titles | None) -> str
 
 
 def _first_request(records: Iterable[dict[str, Any]]) -> str:
-    """Return the first request; a bare command of the agent's own only if there is no other."""
+    """Return the first request; the agent's own commands count only if there is no other request."""
     bare = ""
     for prompt in map(display_title, filter(None, map(request_text, records))):
         if not BARE_COMMAND.fullmatch(prompt):

@@ -34,7 +34,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class RunSource(NamedTuple):
-    """One run on disk: a line of its own, or a log and its label."""
+    """A run on disk: one line of a file, or a log with its label."""
 
     origin: str
     line: int
