@@ -121,7 +121,7 @@ def test_there_are_ten_lines_to_embed_the_engine() -> None:
 
 
 def test_the_example_rules_can_be_used() -> None:
-    from core.engine.response import add_rules, built_in
+    from core.engine.response.rules import add_rules, built_in
 
     (rules,) = [text for page, text in blocks("json") if page == "extending.md"]
     found = add_rules(built_in(), rules.encode(), "example")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.response import built_in
+from core.engine.response.rules import built_in
 from core.report.process_pool import shared_out
 from core.settings import Settings
 from core.settings.draft import settings_toml

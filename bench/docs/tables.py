@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.engine.affect import FIELDS
+from core.engine.affect.fields import FIELDS
 from core.engine.governor.machine import RULES, Budgets
 from core.engine.governor.profile import PUBLISHED, chosen
 from core.engine.mind.clock import CAUSES
@@ -16,8 +16,7 @@ from core.engine.mind.cortical import OCTANTS, REGIMES
 from core.engine.mind.salience import relevance_table
 from core.engine.mind.stimulus import STIMULUS_KINDS
 from core.engine.percept import AGENT_STATES, AXES, CHANGES
-from core.engine.response import built_in
-from core.engine.response.rules import CUES
+from core.engine.response.rules import CUES, built_in
 from core.events import EVENT_KINDS
 from core.settings import Settings
 from core.settings.draft import toml_value

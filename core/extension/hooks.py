@@ -9,8 +9,8 @@ from core.engine.mind.episode import Episode
 from core.engine.mind.fabric import MindEvent, Ticked
 from core.engine.mind.sleep import Dream
 from core.engine.percept import Axis
-from core.engine.response import Notice
 from core.engine.response.actions import CheckpointRequest
+from core.engine.response.reaction import Notice
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import Action, AgentEnd, AgentStart, Compaction, Event, Prompt, Purpose, ToolUse, Turn

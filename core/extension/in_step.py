@@ -7,12 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from core.engine.affect import AffectStep
-from core.engine.governor import Verdict
+from core.engine.affect.reading import AffectStep
+from core.engine.governor.governor import Verdict
 from core.engine.mind.readings import Thought
 from core.engine.percept import Percept
-from core.engine.response import Notice, Reaction
-from core.engine.response.reaction import Firing
+from core.engine.response.reaction import Firing, Notice, Reaction
 from core.engine.response.rules import NoticeKind
 from core.engine.society.engine import Engine, Step
 from core.engine.state import Stateful, through

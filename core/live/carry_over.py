@@ -7,7 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.engine.affect import BUILT_IN, KeptAffect, Neighbour
+from core.engine.affect.policy import BUILT_IN
+from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.mind.episode import Episode
 from core.engine.percept import AGENT_STATES, AXES, Axis
 from core.engine.receptor.persona import (
@@ -23,8 +24,8 @@ from core.engine.receptor.persona import (
     usable,
     work_context,
 )
-from core.engine.response import Learned, SessionTally
-from core.engine.response.learned import share_accepted
+from core.engine.response.learned import Learned, share_accepted
+from core.engine.response.scoring import SessionTally
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import StoreError

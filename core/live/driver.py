@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from core.agents.registry import make_kit
 from core.agents.words import word_logs
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import StoreError

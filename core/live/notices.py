@@ -12,7 +12,7 @@ from typing import TextIO
 
 import msgspec
 
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.engine.society import Society
 from core.extension.hooks import Extension
 from core.extension.offers import in_use

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from core.engine.affect import describe_entry
+from core.engine.affect.lineage import describe_entry
 from core.engine.mind.fabric import ThinkingStarted
 from core.engine.percept import spell_name
 from core.engine.society import AgentReading

@@ -14,8 +14,8 @@ from core.agents.registry import make_kit
 from core.agents.words import WordReader, word_logs
 from core.engine.percept import AXES
 from core.engine.receptor.readings import FactsReading
-from core.engine.response import QUIET, Reaction
 from core.engine.response.outlook import OutlookReading
+from core.engine.response.reaction import QUIET, Reaction
 from core.engine.society import Society
 from core.engine.society.engine import Frame, Step
 from core.events import MAIN, Event, SessionStart, ToolUse

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 from blake3 import blake3
 
-from core.engine.affect import KeptAffect, Neighbour
 from core.engine.affect.fields import Vector
+from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.percept import Axis
 from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior, genuine
 from core.engine.response.learned import NOTHING_LEARNED, Learned, learn

@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from core.engine.affect import Policy, parse_policy
+from core.engine.affect.policy import Policy, parse_policy
 from core.engine.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
 from core.errors import PolicyError, StoreError
 from core.folders import PROJECT_SETTINGS, make_private, read_failure, small_file, user_settings_file

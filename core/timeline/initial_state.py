@@ -11,12 +11,13 @@ import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
 
-from core.engine.affect import KeptAffect, Neighbour, Policy
+from core.engine.affect.policy import Policy
+from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.mind.episode import Episode
 from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
-from core.engine.response import Learned, RuleSet
-from core.engine.response.rules import Method, WakeupRule, built_in
+from core.engine.response.learned import Learned
+from core.engine.response.rules import Method, RuleSet, WakeupRule, built_in
 from core.engine.society import EngineMaker, Society
 from core.engine.society.engine import Engine
 from core.events import MAIN

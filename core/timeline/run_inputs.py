@@ -9,7 +9,7 @@ import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
 
-from core.engine.affect import Neighbour
+from core.engine.affect.reading import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.extension.use import step_makers
 from core.settings import Settings

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.engine.affect import Neighbour
+from core.engine.affect.reading import Neighbour
 from core.engine.society import Society, SocietyReading
 from core.engine.society.engine import Frame, Step
 from core.errors import StoreError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.affect import Neighbour
+from core.engine.affect.reading import Neighbour
 from core.engine.society import Society
 from core.engine.society.engine import FAILING, Facts, make_story
 from core.engine.society.society import _NEIGHBOURS

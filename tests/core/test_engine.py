@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.governor import Verdict
+from core.engine.governor.governor import Verdict
 from core.engine.mind.fabric import ThinkingEnded
 from core.engine.society.engine import Engine
 from core.errors import StateError

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.agents.registry import make_kit
-from core.engine.affect import FIELDS, describe_entry
+from core.engine.affect.fields import FIELDS
+from core.engine.affect.lineage import describe_entry
 from core.engine.society import Society
 from core.engine.society.engine import Engine
 from core.errors import StateError

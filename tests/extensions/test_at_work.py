@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.extension import Answer, Extension, Registry, ToolCall
 from core.hooks.connection import IntakeFolder, call
 from core.hooks.server import IntakeServer

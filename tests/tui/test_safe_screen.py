@@ -15,7 +15,7 @@ from textual.color import Color
 from textual.strip import Strip
 from textual.widgets import Static
 
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.live.notices import command, desktop, notice_json, show_notice
 from core.store.bookmarks import Bookmark
 from tests.hostile import HOSTILE, harm, log_at, settings_at

@@ -11,9 +11,19 @@ from blake3 import blake3
 
 from core.engine.affect import lineage as acts
 from core.engine.affect.contagion import AUTHORITY_OF, OPEN, Channel, Emission, Exposure, blended
-from core.engine.affect.fields import FIELDS, OBSERVED, ControlField, FieldName, FieldReading, Vector, control_fields
+from core.engine.affect.fields import (
+    FIELDS,
+    NEGATIVE,
+    OBSERVED,
+    POSITIVE,
+    ControlField,
+    FieldName,
+    FieldReading,
+    Observer,
+    Vector,
+    control_fields,
+)
 from core.engine.affect.lineage import NO_INTENSITIES, NO_NOISE, Lineage, LineageEntry
-from core.engine.affect.observations import NEGATIVE, POSITIVE, Observer
 from core.engine.affect.policy import BUILT_IN, Policy
 from core.engine.affect.reading import RESTRICTIONS, AffectReading, AffectStep, KeptAffect
 from core.engine.percept import EVEN, Composition, Modulation, Percept

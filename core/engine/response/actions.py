@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from heapq import nsmallest
 from typing import Literal, NamedTuple
 
-from core.engine.governor import HALT_WORDS, HaltReason, Verdict
+from core.engine.governor.governor import Verdict
+from core.engine.governor.machine import HALT_WORDS, HaltReason
 from core.engine.mind.episode import Episode, Recalled
 from core.engine.mind.mind import Mind
 from core.engine.percept import AXES, PATTERNS, Percept, spell_name

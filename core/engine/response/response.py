@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from core.engine.affect import AffectStep
-from core.engine.governor import Verdict
+from core.engine.affect.reading import AffectStep
+from core.engine.governor.governor import Verdict
 from core.engine.mind.mind import Mind
 from core.engine.mind.readings import Thought
 from core.engine.mind.tiers import BANDS, Band

@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-from core.engine.society.reading import AgentReading as AgentReading, SocietyReading as SocietyReading
-from core.engine.society.society import EngineMaker as EngineMaker, Society as Society
+from core.engine.society.reading import AgentReading as AgentReading
+from core.engine.society.reading import SocietyReading as SocietyReading
+from core.engine.society.society import EngineMaker as EngineMaker
+from core.engine.society.society import Society as Society

@@ -7,8 +7,10 @@ from typing import ClassVar, NamedTuple
 
 from mypy_extensions import mypyc_attr
 
-from core.engine.affect import Affect, AffectReading, AffectStep, Policy
-from core.engine.governor import Governor, GovernorReading, Verdict
+from core.engine.affect.affect import Affect
+from core.engine.affect.policy import Policy
+from core.engine.affect.reading import AffectReading, AffectStep
+from core.engine.governor.governor import Governor, GovernorReading, Verdict
 from core.engine.governor.machine import State as GovernorState
 from core.engine.mind import fabric
 from core.engine.mind.cortical import Phase, Regime
@@ -17,7 +19,10 @@ from core.engine.mind.mind import Mind
 from core.engine.mind.readings import MindReading, Thought
 from core.engine.percept import AgentState, Percept
 from core.engine.receptor import Receptor, ReceptorReading
-from core.engine.response import Learned, Reaction, Response, ResponseReading, RuleSet
+from core.engine.response.learned import Learned
+from core.engine.response.reaction import Reaction, ResponseReading
+from core.engine.response.response import Response
+from core.engine.response.rules import RuleSet
 from core.engine.state import KeptField, Stateful, inner, tupled
 from core.engine.values import StepValue, Value
 from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.engine.affect import ZoneReading
+from core.engine.affect.contagion import ZoneReading
 
 
 class AgentReading(Struct, frozen=True):

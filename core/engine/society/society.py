@@ -11,11 +11,14 @@ from blake3 import blake3
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from core.engine.affect import BUILT_IN, FIELDS, Emission, Neighbour, Policy
 from core.engine.affect.affect import Affect
-from core.engine.affect.contagion import Channel, Zone
+from core.engine.affect.contagion import Channel, Emission, Zone
+from core.engine.affect.fields import FIELDS
 from core.engine.affect.lineage import NO_PARTNER
-from core.engine.response import Learned, RuleSet
+from core.engine.affect.policy import BUILT_IN, Policy
+from core.engine.affect.reading import Neighbour
+from core.engine.response.learned import Learned
+from core.engine.response.rules import RuleSet
 from core.engine.society.engine import Engine, Frame, Step
 from core.engine.society.reading import AgentReading, SocietyReading, tree
 from core.engine.state import KeptField, Stateful, custom, inner, mapped

@@ -18,7 +18,7 @@ import msgspec
 from blake3 import blake3
 
 from core.engine.percept import AXES
-from core.engine.response import QUIET
+from core.engine.response.reaction import QUIET
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import NooscopeError, UsageError

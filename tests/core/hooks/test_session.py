@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.response import Learned
 from core.engine.response.interventions import MemoLine
+from core.engine.response.learned import Learned
 from core.engine.response.permits import Standing
 from core.events import MAIN
 from core.hooks.session import HookedSession

@@ -10,8 +10,8 @@ import pytest
 from bench.workload import session
 from core.agents.open_events import write
 from core.agents.registry import make_kit
-from core.engine.response import Notice, RuleSet
-from core.engine.response.rules import add_rules, built_in
+from core.engine.response.reaction import Notice
+from core.engine.response.rules import RuleSet, add_rules, built_in
 from core.events import Event
 from core.live.carry_over import CarryOver
 from core.live.driver import FRESH, Driver

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.engine.response.rules import NoticeKind
 from core.live.notices import Courier, Notifier, ShownNotice, quiet, show_notice
 from core.settings.response import NoticeSettings

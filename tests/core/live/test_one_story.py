@@ -16,7 +16,7 @@ from core.agents.record_texts import record_time
 from core.agents.registry import make_kit
 from core.agents.values import decode
 from core.agents.words import WordReader, word_logs
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.events import MAIN, AgentEnd, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse
 from core.export.film import Privacy, film
 from core.extension.hooks import Extension

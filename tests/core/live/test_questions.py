@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.agents.registry import make_kit
-from core.engine.response import Notice
+from core.engine.response.reaction import Notice
 from core.events import MAIN
 from core.extension.hooks import Extension
 from core.live.driver import Driver

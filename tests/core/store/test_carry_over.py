@@ -8,8 +8,8 @@ import cbor2
 import pytest
 
 from bench.workload import session
-from core.engine.affect import Policy
-from core.engine.response import Learned
+from core.engine.affect.policy import Policy
+from core.engine.response.learned import Learned
 from core.engine.response.rules import built_in
 from core.errors import StoreError
 from core.events import MAIN

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.affect import BUILT_IN
+from core.engine.affect.policy import BUILT_IN
 from core.errors import PolicyError
 from core.store.profiles import last_policy, read_policy
 

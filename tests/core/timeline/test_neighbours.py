@@ -9,7 +9,8 @@ import cbor2
 import pytest
 
 from bench.workload import session
-from core.engine.affect import KeptAffect, Neighbour, Policy
+from core.engine.affect.policy import Policy
+from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.society import Society
 from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver

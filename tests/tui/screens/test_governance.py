@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from core.engine.affect import FIELDS
 from core.engine.affect.contagion import ZoneReading
+from core.engine.affect.fields import FIELDS
 from core.engine.affect.lineage import LineageEntry
 from core.engine.affect.reading import RESTRICTIONS
 from core.engine.governor.machine import Pressures

@@ -13,8 +13,8 @@ from tui.cli.options import add_settings_options, settings_from
 from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
-    from core.engine.response import Learned, RuleSet
-    from core.engine.response.rules import Method
+    from core.engine.response.learned import Learned
+    from core.engine.response.rules import Method, RuleSet
 
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 
@@ -57,7 +57,7 @@ def rules_from(args: argparse.Namespace) -> RuleSet:
 
 
 def _check(path: Path) -> int:
-    from core.engine.response import add_rules, built_in
+    from core.engine.response.rules import add_rules, built_in
     from core.errors import PolicyError
     from core.store.profiles import read_rules
 

@@ -310,7 +310,7 @@ class Watch:
 
     def _look_around(self) -> None:
         """Report what only a live watch can see: a status that needs the person, and silence."""
-        from core.engine.response import Notice
+        from core.engine.response.reaction import Notice
         from core.live.status_facts import open_calls
 
         driver = self.driver

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.engine.governor import HALT_WORDS
+from core.engine.governor.machine import HALT_WORDS
 from core.engine.percept import AGENT_STATES, AXES, SIGNAL_AXES, SIGNALS, Axis
 from core.events import Event, ToolUse
 from core.report.event_words import MARKS, SIGNAL_WORDS, cause_words, firing_words

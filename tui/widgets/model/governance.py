@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from core.engine.affect import FIELDS
-from core.engine.affect.fields import FieldName, FieldReading
+from core.engine.affect.fields import FIELDS, FieldName, FieldReading
 from core.engine.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
-from core.engine.governor import GovernorReading
 from core.engine.governor.episode import GovernorEpisode
+from core.engine.governor.governor import GovernorReading
 from core.engine.percept import NEUTRAL
 from core.engine.society import AgentReading
 from core.report.agents import agent_fields

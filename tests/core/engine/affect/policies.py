@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.engine.affect import FIELDS, Policy, parse_policy
+from core.engine.affect.fields import FIELDS
+from core.engine.affect.policy import Policy, parse_policy
 from core.settings.affect import AUTHORITIES, TRIGGERS, AffectSettings
 from core.settings.group import walk_tunables
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from core.engine.affect import Affect, AffectStep
+from core.engine.affect.affect import Affect
+from core.engine.affect.reading import AffectStep
 from core.engine.percept import Percept, Signal
 from core.events import Event, ToolUse
 

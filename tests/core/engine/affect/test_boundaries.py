@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from blake3 import blake3
 
-from core.engine.affect import Affect, describe_entry
-from core.engine.affect.affect import FORGOTTEN, Noise, Quarantine, Stabiliser, Updater
+from core.engine.affect.affect import FORGOTTEN, Affect, Noise, Quarantine, Stabiliser, Updater
 from core.engine.affect.contagion import Emission, Exposure, Zone
-from core.engine.affect.fields import control_fields
-from core.engine.affect.lineage import CEILING, CONTAGION, FLOOR, RATE, LineageEntry, verify
-from core.engine.affect.observations import NOVELTY, PRESSURE, SUCCESS, UNCERTAINTY, Observer
+from core.engine.affect.fields import NOVELTY, PRESSURE, SUCCESS, UNCERTAINTY, Observer, control_fields
+from core.engine.affect.lineage import CEILING, CONTAGION, FLOOR, RATE, LineageEntry, describe_entry, verify
 from core.engine.affect.policy import _choice_words
 from core.engine.society.society import Commons, Peer
 from core.events import Event, Prompt, ToolUse, Turn

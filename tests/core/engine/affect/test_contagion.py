@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.affect import FIELDS, Affect, Channel, Emission, Zone, describe_entry
+from core.engine.affect.affect import Affect
+from core.engine.affect.contagion import Channel, Emission, Zone
+from core.engine.affect.fields import FIELDS
+from core.engine.affect.lineage import describe_entry
 from core.engine.society.society import Commons, Peer
 from core.events import ToolUse
 from core.settings.affect import AffectSettings

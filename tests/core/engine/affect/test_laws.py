@@ -8,10 +8,10 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.affect import FIELDS, Affect, LineageEntry, Policy, describe_entry, verify
-from core.engine.affect.affect import Noise, Quarantine, Stabiliser, Updater
-from core.engine.affect.fields import control_fields
-from core.engine.affect.lineage import Lineage
+from core.engine.affect.affect import Affect, Noise, Quarantine, Stabiliser, Updater
+from core.engine.affect.fields import FIELDS, control_fields
+from core.engine.affect.lineage import Lineage, LineageEntry, describe_entry, verify
+from core.engine.affect.policy import Policy
 from core.errors import StateError
 from core.events import Event
 from core.settings.affect import AffectSettings, QuarantineSettings

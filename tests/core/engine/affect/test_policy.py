@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.engine.affect import BUILT_IN, Affect, parse_policy
+from core.engine.affect.affect import Affect
+from core.engine.affect.policy import BUILT_IN, parse_policy
 from core.errors import PolicyError
 from core.settings.affect import AffectSettings
 from core.settings.group import walk_tunables

@@ -6,7 +6,7 @@ import inspect
 
 from hypothesis import given, settings
 
-from core.engine.governor import Governor
+from core.engine.governor.governor import Governor
 from core.engine.society.engine import Engine
 from core.events import Event
 from core.settings import Settings

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.engine.affect import Affect, describe_entry, parse_policy
+from core.engine.affect.affect import Affect
+from core.engine.affect.lineage import describe_entry
+from core.engine.affect.policy import parse_policy
 from core.engine.percept import Signal
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.settings.affect import AffectSettings

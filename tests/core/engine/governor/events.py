@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.engine.governor import Governor, Verdict
+from core.engine.governor.governor import Governor, Verdict
 from core.engine.percept import Pattern
 from core.events import Action, Event, Outcome, Prompt, Purpose, ToolUse
 

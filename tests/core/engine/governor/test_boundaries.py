@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from core.engine.governor import PUBLISHED, HaltReason, Machine
 from core.engine.governor.episode import GovernorEpisodes
 from core.engine.governor.governor import Inputs
+from core.engine.governor.machine import HaltReason, Machine
+from core.engine.governor.profile import PUBLISHED
 from core.settings.governor import GovernorEpisodeSettings, InputSettings
 from tests.core.engine.governor.events import call
 from tests.core.engine.governor.test_machine import STILL, Budgets, standing

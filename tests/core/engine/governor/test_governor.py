@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.governor import HALT_REASONS, Governor, HaltReason
-from core.engine.governor.machine import Machine
+from core.engine.governor.governor import Governor
+from core.engine.governor.machine import HALT_REASONS, HaltReason, Machine
 from core.engine.governor.profile import chosen
 from core.engine.percept import PATTERNS
 from core.errors import StateError

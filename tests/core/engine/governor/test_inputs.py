@@ -6,8 +6,7 @@ import cbor2
 import pytest
 from msgspec.structs import replace
 
-from core.engine.governor import Governor
-from core.engine.governor.governor import Inputs
+from core.engine.governor.governor import Governor, Inputs
 from core.engine.percept import Pattern
 from core.errors import StateError
 from core.events import Action, Outcome, Purpose, SessionStart, ToolUse

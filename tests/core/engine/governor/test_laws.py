@@ -9,7 +9,8 @@ import cbor2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.engine.governor import PUBLISHED, Machine, Profile, chosen
+from core.engine.governor.machine import Machine
+from core.engine.governor.profile import PUBLISHED, Profile, chosen
 from core.settings.governor import GovernorSettings, ProfileSettings
 
 Signals = tuple[float, float, float, float, float]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.governor import PUBLISHED, RULES, HaltReason, Machine, Profile, State, Transition
+from core.engine.governor.machine import RULES, HaltReason, Machine, State, Transition
+from core.engine.governor.profile import PUBLISHED, Profile
 from core.errors import StateError
 
 STILL = PUBLISHED["balanced"]._replace(inertia=0.99, exploration_decay=0.0, persistence_decay=0.0)

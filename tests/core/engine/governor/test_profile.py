@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec import to_builtins
 
-from core.engine.governor import PUBLISHED, Governor, Profile, chosen
+from core.engine.governor.governor import Governor
+from core.engine.governor.profile import PUBLISHED, Profile, chosen
 from core.settings.governor import GovernorSettings, ProfileName, ProfileSettings
 from core.settings.group import walk_tunables
 

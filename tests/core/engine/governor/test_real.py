@@ -12,7 +12,8 @@ import msgspec
 import pytest
 from blake3 import blake3
 
-from core.engine.governor import Governor, GovernorEpisode
+from core.engine.governor.episode import GovernorEpisode
+from core.engine.governor.governor import Governor
 from core.events import Action, Event, Outcome, Prompt, ToolUse
 from core.settings.governor import GovernorEpisodeSettings, GovernorSettings, ProfileName
 from tests.core.engine.governor.events import Heard

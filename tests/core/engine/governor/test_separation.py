@@ -11,8 +11,8 @@ from typing import get_type_hints
 import pytest
 
 import core.engine.governor
-from core.engine.governor import Governor, Machine
-from core.engine.governor.governor import Inputs
+from core.engine.governor.governor import Governor, Inputs
+from core.engine.governor.machine import Machine
 from core.engine.percept import Pattern
 from core.events import Event
 from core.settings.governor import GovernorSettings

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from core.engine.affect import AffectStep
-from core.engine.governor import Verdict
+from core.engine.affect.reading import AffectStep
+from core.engine.governor.governor import Verdict
 from core.engine.mind.mind import Mind
 from core.engine.mind.readings import Thought
 from core.engine.percept import NEUTRAL, AgentState, Percept, Signal, SignalName
 from core.engine.receptor import Receptor
-from core.engine.response import Learned, Reaction, Response, RuleSet
+from core.engine.response.learned import Learned
+from core.engine.response.reaction import Reaction
+from core.engine.response.response import Response
+from core.engine.response.rules import RuleSet
 from core.events import Action, Event, Outcome, ToolUse, Turn
 from core.settings import Settings
 

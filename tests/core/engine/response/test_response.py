@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bench.workload import session
 from core.engine.percept import SignalName
-from core.engine.response import Firing, Reaction, add_rules, built_in
 from core.engine.response.actions import REGISTRY
-from core.engine.response.rules import MethodType
+from core.engine.response.reaction import Firing, Reaction
+from core.engine.response.rules import MethodType, add_rules, built_in
 from core.engine.society.engine import Engine
 from core.errors import StateError
 from core.events import Compaction, Event, SessionEnd

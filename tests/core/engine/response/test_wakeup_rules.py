@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.response import add_rules, built_in
-from core.engine.response.rules import add_foreign_rules
+from core.engine.response.rules import add_foreign_rules, add_rules, built_in
 from core.engine.society import Society
 from core.errors import PolicyError
 from core.events import MAIN, Event, Prompt, ToolUse
