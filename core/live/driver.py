@@ -28,7 +28,7 @@ from core.live.hook_signs import HookSigns
 from core.live.source import Followed, OpenEvents, Saved, Source, Target, changed_files, find_session, state_on_disk
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import NeedReader, StatusTracker, open_calls
-from core.logs.follow import RECENT, STRIDE
+from core.logs.follow import STRIDE
 from core.report.compaction import Preserved, Preserver
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks, free_bookmark_name
@@ -56,14 +56,14 @@ class Snapshots:
     def __init__(self) -> None:
         self._all: list[Snapshot] = []
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Add a snapshot, and drop those too close together for their age."""
+    def add(self, snapshot: Snapshot, reach: int) -> None:
+        """Add a snapshot, and drop those too close together for their age or behind the events that may come again."""
         rows, now = self._all, snapshot.place
         rows.append(snapshot)
         for place in range(len(rows) - 2, 0, -1):
             if now - rows[place - 1].place <= 2 * (now - rows[place + 1].place) + 2 * STRIDE:
                 del rows[place]
-        if len(rows) > 1 and now - rows[1].place > RECENT:
+        while len(rows) > 1 and now - rows[1].place > reach:
             del rows[0]
 
     def back_to(self, place: int) -> Snapshot:
@@ -76,7 +76,7 @@ class Snapshots:
 PAUSE = 2.0  # Seconds of silence before the words of an answer are judged that may not be the last of its turn.
 _FILES = 16  # Files whose time on disk is looked at.
 FRESH = 120.0  # Seconds after which an event that was there before the watch is history, and no notice is given of it.
-_RING = 2_048  # Past mind events kept of a session that is not recorded.
+_RING = 256  # Past mind events kept of a session that is not recorded.
 _CUTS = 32  # Compactions of which what stood is remembered until it is asked for.
 
 
@@ -235,7 +235,7 @@ class Driver:
             self.apply(self.settings)
         if self.count % STRIDE == 0 and self.source.may_rewind:
             minds = b"" if self.timeline is not None else zlib.compress(pack(self.society.dump()), 1)
-            self._snapshots.add(Snapshot(self.count, self.tracker.copy(), minds))
+            self._snapshots.add(Snapshot(self.count, self.tracker.copy(), minds), self.source.reach)
         if self.is_retaken(event):
             return self._step(event)
         started = time.perf_counter()
@@ -289,7 +289,8 @@ class Driver:
         else:
             settings, initial, later = self.inputs
             before = [change.settings for change in later if change.after <= self.count]
-            self._society = initial.resumed([settings, *before][-1], unpack(zlib.decompress(minds)))
+            latest = _with_short_ring([settings, *before][-1])
+            self._society = initial.resumed(latest, unpack(zlib.decompress(minds)))
             self._later = deque(change for change in later if change.after >= self.count)
         return self.count
 

@@ -136,6 +136,11 @@ class Source:
         """Whether an event may come after others that belong behind it."""
         return False
 
+    @property
+    def reach(self) -> int:
+        """How many of the last events a late one may come before."""
+        return 0
+
     def files(self) -> list[Path]:
         """The logs that are read."""
         return [log.path for log in self.session.logs] if self.session else []

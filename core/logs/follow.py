@@ -341,7 +341,7 @@ class Follower:
             fresh = sorted([*again, *((*max(row_place(row), floor), row[2]) for row in fresh)], key=row_place)
         self._recent += fresh
         self._count += len(fresh)
-        spare = len(self._recent) - (RECENT if len(self._tails) > 1 else _ALONE)
+        spare = len(self._recent) - self.reach
         if spare > STRIDE:
             self._floor = row_place(self._recent[spare - 1])
             self._before += spare
@@ -352,6 +352,11 @@ class Follower:
     def may_rewind(self) -> bool:
         """Whether another log may come to this session's, with events that belong before others."""
         return self.session is not None and self.session.logs[0].format.companions is not None
+
+    @property
+    def reach(self) -> int:
+        """How many of the last events a late one may come before."""
+        return RECENT if len(self._tails) > 1 else _ALONE
 
     def drain(self) -> Iterator[list[Event]]:
         """Yield everything available now, in batches."""

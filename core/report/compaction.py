@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -173,7 +173,7 @@ class Preserver:
         self.kept: deque[Preserved] = deque(maxlen=most)
         self.count = 0  # Compactions so far.
         self._handed = 0  # How many of them `news` has returned.
-        self._events: deque[Event] = deque(maxlen=FAR)
+        self._unfinished = Unfinished()
         # For agents whose context after the compaction is unknown: the number of their entry.
         self._waiting: dict[str, int] = {}
 
@@ -182,7 +182,7 @@ class Preserver:
         agent = event.agent
         if isinstance(event, Compaction):
             if agent in society.agents:
-                ends = open_ends(self._events, agent)
+                ends = self._unfinished.of(agent)
                 frame = society.frame(agent)
                 self.kept.append(preserve(frame, event, open_ends=ends, policy_hash=policy_hash))
                 self.count += 1
@@ -192,7 +192,7 @@ class Preserver:
             place = self._waiting.pop(agent) - self.count - 1
             if -place <= len(self.kept):
                 self.kept[place] = with_context_after(self.kept[place], event.context_tokens)
-        self._events.append(event)
+        self._unfinished.update(event)
 
     def news(self) -> list[Preserved]:
         """Return what was collected since the last call."""
@@ -201,36 +201,87 @@ class Preserver:
 
     def now(self, society: Society, at: float) -> Preserved:
         """Return what must survive a compaction that is not in the log yet."""
-        return preserve(society.frame(MAIN), Compaction(at=at), open_ends=open_ends(self._events, MAIN))
+        return preserve(society.frame(MAIN), Compaction(at=at), open_ends=self._unfinished.of(MAIN))
+
+
+class _Began(NamedTuple):
+    """One beginning of something that is not finished."""
+
+    place: int
+    at: float
+    what: str
+
+
+class Unfinished:
+    """What each agent started since its last prompt and did not finish, in the last events."""
+
+    def __init__(self) -> None:
+        self._count = 0  # Events so far.
+        self._begun: dict[str, dict[tuple[str, ...], list[_Began]]] = {}  # By agent, kind and name.
+
+    def update(self, event: Event) -> None:
+        """Take in the next event."""
+        self._count += 1
+        if self._count % FAR == 0:
+            self._forget()
+        if isinstance(event, ToolUse):
+            if event.outcome == "failure":
+                key = _tried(event)
+                what = " on ".join(part for part in key[1:3] if part and part != event.purpose)
+                self._begin(event, key, what)
+            elif event.outcome == "success":
+                if event.agent in self._begun:
+                    self._begun[event.agent].pop(_tried(event), None)
+            elif event.outcome == "pending":
+                what = event.program or event.tool
+                self._begin(event, ("call", what), what)
+        elif isinstance(event, Prompt):
+            if not event.interrupt:
+                self._begun.pop(event.agent, None)
+        elif isinstance(event, AgentStart):
+            self._begin(event, ("agent", event.child), event.role or event.child)
+        elif isinstance(event, AgentEnd) and event.agent in self._begun:
+            self._begun[event.agent].pop(("agent", event.child), None)
+
+    def of(self, agent: str) -> list[OpenEnd]:
+        """Return what an agent has not finished, newest first."""
+        self._forget()
+        ends: list[OpenEnd] = []
+        for (kind, *_), begun in self._begun.get(agent, {}).items():
+            if kind == "agent":
+                ends += [OpenEnd("agent", one.what, one.at) for one in begun]
+            else:
+                known: OpenKind = "call" if kind == "call" else "failure"
+                ends.append(OpenEnd(known, begun[0].what, begun[-1].at, len(begun)))
+        return sorted(ends, key=lambda end: (-end.at, end.kind, end.what, end.times))
+
+    def _begin(self, event: Event, key: tuple[str, ...], what: str) -> None:
+        agent = self._begun.setdefault(event.agent, {})
+        agent.setdefault(key, []).append(_Began(self._count, event.at, what))
+
+    def _forget(self) -> None:
+        """Drop what is too long ago."""
+        edge = self._count - FAR
+        for agent, keys in list(self._begun.items()):
+            for key, begun in list(keys.items()):
+                keys[key] = [one for one in begun if one.place > edge]
+                if not keys[key]:
+                    del keys[key]
+            if not keys:
+                del self._begun[agent]
+
+
+def _tried(use: ToolUse) -> tuple[str, ...]:
+    """The name under which a later success settles a failure."""
+    return ("failure", use.program, use.purpose) if use.program else ("failure", use.tool, *use.targets[:1])
 
 
 def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
     """Return what an agent started since the last prompt and did not finish, newest first."""
-    settled: set[tuple[str, ...]] = set()
-    repeated: dict[tuple[str, ...], OpenEnd] = {}
-    ends: list[OpenEnd] = []
-    for event in reversed(events):
-        if event.agent != agent:
-            continue
-        if isinstance(event, Prompt) and not event.interrupt:
-            break
-        if isinstance(event, AgentEnd):
-            settled.add(("agent", event.child))
-        elif isinstance(event, AgentStart) and ("agent", event.child) not in settled:
-            ends.append(OpenEnd("agent", event.role or event.child, event.at))
-        elif isinstance(event, ToolUse):
-            key = (event.program, event.purpose) if event.program else (event.tool, *event.targets[:1])
-            if event.outcome == "success":
-                settled.add(key)
-            elif event.outcome == "pending":
-                what = event.program or event.tool
-                newest = repeated.setdefault(("call", what), OpenEnd("call", what, event.at, 0))
-                repeated["call", what] = structs.replace(newest, times=newest.times + 1)
-            elif event.outcome == "failure" and key not in settled:
-                what = " on ".join(part for part in key[:2] if part and part != event.purpose)
-                newest = repeated.setdefault(("failure", *key), OpenEnd("failure", what, event.at, 0))
-                repeated["failure", *key] = structs.replace(newest, what=what, times=newest.times + 1)
-    return sorted([*ends, *repeated.values()], key=lambda end: (-end.at, end.kind, end.what))
+    unfinished = Unfinished()
+    for event in events:
+        unfinished.update(event)
+    return unfinished.of(agent)
 
 
 def lines(preserved: Preserved) -> list[str]:

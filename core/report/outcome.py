@@ -198,7 +198,9 @@ class OutcomeReader:
         self._pushes: list[Push] = []
         self._requests: list[PullRequest] = []
         self._branches: list[tuple[int, str]] = []
-        self._checks: dict[str, list[Check]] = {"test": [], "build": []}
+        # Without changes nobody goes back, so that the last one of each is enough.
+        most = None if changes else 1
+        self._checks: dict[str, deque[Check]] = {"test": deque(maxlen=most), "build": deque(maxlen=most)}
         self._worktree = ""
         self.project = ""  # The folder the session works in, as its log names it.
         self._fed = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -21,9 +22,11 @@ from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, T
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.report.compaction import (
+    FAR,
     OpenEnd,
     Preserved,
     Preserver,
+    Unfinished,
     last_compaction,
     lines,
     open_ends,
@@ -148,6 +151,35 @@ def test_what_is_open_is_kept_the_newest_first() -> None:
     policy = timeline.initial.policy_hash(timeline.settings)
     again = preserve(timeline.at(14), stream[14], open_ends=expected, tokens_after=25, policy_hash=policy)  # type: ignore[arg-type]
     assert again == kept
+
+
+@pytest.mark.parametrize(("later", "times"), [(FAR - 2, [2]), (FAR - 1, [1]), (FAR, [])])
+def test_what_began_too_long_ago_is_forgotten(later: int, times: list[int]) -> None:
+    stream: list[Event] = [use(1.0), use(2.0), *(Turn(at=3.0 + number) for number in range(later))]
+    assert [each.times for each in open_ends(stream, MAIN)] == times
+    assert open_ends(stream[-FAR:], MAIN) == open_ends(stream, MAIN)
+
+
+def test_finished_work_takes_no_memory() -> None:
+    society, preserver = Society(Settings()), Preserver(1)
+    sizes = []
+    tracemalloc.start()
+    for number in range(20_000):
+        event: Event = use(number + 0.5, outcome="failure" if number % 2 else "success", id=f"call-{number}")
+        preserver.before(event if number % 5 else Turn(at=number + 0.5, id=f"turn-{number}"), society, "")
+        if number + 1 in (2_000, 20_000):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert sizes[1] - sizes[0] < 2_000 and sizes[0] < 20_000
+
+
+@given(events(max_size=60))
+@settings(max_examples=30, deadline=None)
+def test_a_look_at_unfinished_work_changes_nothing(stream: list[Event]) -> None:
+    unfinished = Unfinished()
+    for place, event in enumerate(stream):
+        unfinished.update(event)
+        assert unfinished.of(MAIN) == open_ends(stream[: place + 1], MAIN)
 
 
 @pytest.mark.parametrize("place", [-1, 3, 400])
