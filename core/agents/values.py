@@ -218,7 +218,7 @@ def _fit(value: Any, hint: Any) -> tuple[Any, bool]:
     return value, type(value) is hint
 
 
-_LOOSE = 512  # Ids that are kept by name until it is worth keeping their fingerprints.
+_LOOSE = 128  # Ids that are kept by name until it is worth keeping their fingerprints.
 
 
 class SeenIds:
