@@ -95,7 +95,11 @@ LISTED = {
 _FILES = {
     **dict.fromkeys(("frame", "diff", "events", "tree", "trail"), "inspect"),
     **dict.fromkeys(("whatif", "sweep", "labels"), "tune"),
+    **dict.fromkeys(("hooks", "permits", "advice", "listen", "mcp"), "hooks"),
+    **dict.fromkeys(("fleet", "ship", "acp"), "fleet"),
     **dict.fromkeys(("recap", "why"), "recap"),
+    **dict.fromkeys(("replay", "demo"), "replay"),
+    **dict.fromkeys(("analyze", "query"), "analyze"),
 }
 
 _EXAMPLES = """\

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ from tui.cli.streams import columns, say
 
 if TYPE_CHECKING:
     from core.hooks.install import Installer
+    from core.hooks.server import IntakeServer
     from core.live.fleet.roster import Roster
     from core.live.source import Target
     from core.logs.discovery import Found
     from core.report.checkup import Section
     from core.settings import Settings
+    from core.timeline.initial_state import InitialState
 
 
 SAMPLE_NOTE = "This is a sample: there are no sessions on this machine yet; o searches again."
@@ -168,16 +170,12 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
         yield
         return
     from core.errors import NooscopeError
-    from core.hooks.connection import default_place
-    from core.hooks.server import IntakeServer, IntakeThread
-    from core.store.carry_over import CarryOverStore
+    from core.hooks.server import IntakeThread
     from core.timeline.initial_state import configured_start
 
     try:
-        initial = configured_start(project).initial  # what is wrong with its files is told by what runs beside
-        server = IntakeServer(
-            settings, default_place(), time.time, os.environ, Path.home(), initial=initial, starts=CarryOverStore()
-        )
+        # What is wrong with the files of its start is reported by what runs beside.
+        server = hook_server(settings, configured_start(project).initial)
         thread = IntakeThread(server, take_over=requested is True)
     except NooscopeError as fault:
         say(f"hooks are not served: {fault}")
@@ -187,6 +185,16 @@ def serving_hooks(settings: Settings, requested: bool | None, project: Path | No
         yield
     finally:
         thread.close()
+
+
+def hook_server(settings: Settings, initial: InitialState, say: Callable[[str], None] = lambda _: None) -> IntakeServer:
+    """Return a server of hooks for the current user."""
+    from core.hooks.connection import default_place
+    from core.hooks.server import IntakeServer
+    from core.store.carry_over import CarryOverStore
+
+    place, starts = default_place(), CarryOverStore()
+    return IntakeServer(settings, place, time.time, os.environ, Path.home(), initial=initial, starts=starts, say=say)
 
 
 def own_installer() -> Installer:

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar
 
 from core.safe_text import safe
@@ -179,6 +180,18 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
         raise error
     spelled = error.object[error.start : error.end].translate(_SPELLED)
     return "".join(sign if sign.isascii() else "?" for sign in spelled), error.end
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write an output file in one step; raises `NooscopeError` if that fails."""
+    from core.errors import NooscopeError
+    from core.store import atomic
+
+    try:
+        with atomic.replacing(path, atomic.AS_USUAL) as file:
+            file.write(content)
+    except OSError as error:
+        raise NooscopeError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def columns() -> int:

@@ -1,4 +1,4 @@
-"""`nooscope inspect analyze`: whole logs through the engine, as a report or as JSON."""
+"""`nooscope inspect analyze` and `query`: whole logs through the engine, as a report or a dataset to ask."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 from core.errors import NooscopeError
 from core.folders import carry_over_folder
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.timeline.run_inputs import RunInputs
 
+
 _SMALL = 4_000_000  # Bytes below which starting another process costs more than it saves.
 _MOST_SHARDS = 1024
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_analyze_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument(
@@ -61,7 +63,7 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_analyze(args: argparse.Namespace) -> int:
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
     words = ("json" if args.json else streams.columns(), args.assignments)
@@ -217,7 +219,6 @@ def _summaries_with_metrics(
 ) -> list[Summary]:
     """Write the ticks of every session, and return its summary."""
     from core.safe_text import safe_json_bytes
-    from core.store import atomic
 
     sessions = [name.session for name in names]
     if args.metrics != "-":
@@ -227,9 +228,78 @@ def _summaries_with_metrics(
     if args.metrics == "-":
         sys.stdout.write(b"".join(lines).decode())
     else:
-        try:
-            with atomic.replacing(Path(args.metrics), atomic.AS_USUAL) as file:
-                file.writelines(lines)
-        except OSError as error:
-            raise NooscopeError(f"{args.metrics}: cannot be written ({error.strerror})") from error
+        streams.write_file(Path(args.metrics), b"".join(lines))
     return [analysis.summary for analysis in done]
+
+
+_WIDEST = 60
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", nargs="?", metavar="SQL", help="SQL, or the name of a question")
+    parser.add_argument("--on", metavar="FOLDER", type=Path, default=Path(), help="the dataset (default: this folder)")
+    parser.add_argument("--list", action="store_true", help="list named questions and tables")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object per row")
+    form.add_argument("--csv", action="store_true", help="comma-separated, with a header line")
+
+
+def run_query(args: argparse.Namespace) -> int:
+    from core.errors import UsageError
+    from core.extras.batch.shares import ask
+
+    if args.list:
+        return _list_questions()
+    if not args.question:
+        raise UsageError("give a query in SQL or the name of a question; --list shows them")
+    answer = ask(args.on.expanduser(), args.question)
+    if args.json:
+        _print_json(answer.names, answer.rows)
+    elif args.csv:
+        _print_csv(answer.names, answer.rows)
+    else:
+        _print_table(answer.names, answer.rows)
+    return 0
+
+
+def _list_questions() -> int:
+    from core.extras.batch.shares import PARTITIONS, QUESTIONS, TABLES
+
+    for name, one in QUESTIONS.items():
+        print(f"{name:<18} {one.about}")
+    for table, columns in TABLES.items():
+        print(f"\n{table}")
+        for column in (*columns, *PARTITIONS):
+            print(f"  {column.name:<20} {column.type:<10} {column.about}")
+    return 0
+
+
+def _print_json(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    import msgspec
+
+    from core.safe_text import safe_json_bytes
+
+    for row in rows:
+        line = msgspec.json.encode(dict(zip(names, row, strict=True)), enc_hook=str)
+        print(safe_json_bytes(line).decode())
+
+
+def _print_csv(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    import csv
+
+    from core.safe_text import safe_cell
+
+    writer = csv.writer(sys.stdout)
+    writer.writerow(names)
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
+
+
+def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    from core.report.formatting import plain
+
+    cells = [[plain("-" if cell is None else str(cell), _WIDEST) for cell in row] for row in rows]
+    right = [
+        place for place in range(len(names)) if all(isinstance(row[place], int | float | NoneType) for row in rows)
+    ]
+    streams.print_table([names, *cells], right)
+    print(f"\n{len(rows):,} rows" if len(rows) != 1 else "\n1 row")

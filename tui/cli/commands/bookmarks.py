@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.options import PLACE, add_settings_options, settings_from
 from tui.cli.recordings import add_plain_option, initial_states_of
-from tui.cli.streams import print_lines, say
+from tui.cli.streams import print_lines, say, write_file
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     recover_imports()
     if args.export is not None:
         content, notices = export_bookmarks()
-        _write_file(Path(args.export), safe_json_bytes(content))
+        write_file(Path(args.export), safe_json_bytes(content))
         say(*notices)
         return 0
     if args.taken is not None:
@@ -56,17 +56,6 @@ def run(args: argparse.Namespace) -> int:
         say("name a log, or use --export or --import")
         return 2
     return _one(args)
-
-
-def _write_file(path: Path, content: bytes) -> None:
-    from core.errors import NooscopeError
-    from core.store import atomic
-
-    try:
-        with atomic.replacing(path, atomic.AS_USUAL) as file:
-            file.write(content)
-    except OSError as error:
-        raise NooscopeError(f"{path}: {error.strerror}") from error
 
 
 def _take(path: Path) -> bytes:

@@ -1,16 +1,16 @@
-"""`nooscope replay`: play a saved session like a film."""
+"""`nooscope replay` and `demo`: play a saved session like a film, or a sample with a line on what to notice."""
 
 from __future__ import annotations
 
 import argparse
 
 from core.logs.log_files import expand_home, is_there
-from tui.cli.launch import add_screen_options, screen_settings, show_session
+from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings, sessions_here, show_session
 from tui.cli.options import add_speed_option
-from tui.cli.recordings import add_plain_option
+from tui.cli.recordings import add_plain_option, one_session, split_path
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -28,15 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_screen_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_replay(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
 
     if args.speed is not None:
         args.assignments.append(f"timeline.play.speed={args.speed}")
     settings = screen_settings(args)
     if args.path == "latest":
-        from tui.cli.launch import sessions_here
-
         here = sessions_here(settings)
         if not here:
             raise UnreadableLog("no session found on this machine; name a log to play")
@@ -44,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         from core.agents.registry import make_kit
         from core.logs.finder import sessions
-        from tui.cli.recordings import one_session, split_path
 
         log, session_id = split_path(args.path)
         path, session = expand_home(log), args.session or session_id
@@ -55,3 +52,33 @@ def run(args: argparse.Namespace) -> int:
         # Raises if there is nothing to play, before a screen opens.
         sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     return show_session(path, settings, args, live=False, session=session, at=args.at)
+
+
+def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
+    from sample_sessions import FIRST
+
+    parser.add_argument("name", metavar="NAME", nargs="?", default=FIRST, help=f"which sample (default: {FIRST})")
+    parser.add_argument("--list", action="store_true", help="list the samples")
+    add_speed_option(parser)
+    add_screen_options(parser)
+
+
+def run_demo(args: argparse.Namespace) -> int:
+    from sample_sessions import find_sample, samples
+
+    if args.list:
+        print(
+            *(f"  {one.name:<10} {one.agent:<12} {one.minutes:>4.0f} min  {one.sentence}" for one in samples()),
+            sep="\n",
+        )
+        print("\nnooscope demo NAME plays one; space pauses it, n goes to the next problem.")
+        return 0
+    sample = find_sample(args.name)
+    args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
+    settings = screen_settings(args)
+    if not has_screen():
+        print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
+        return print_report(sample.path, settings, args)
+    from tui import demo
+
+    return demo.run_demo(sample, settings, args.project, faults=args.faults)

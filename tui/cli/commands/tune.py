@@ -237,12 +237,16 @@ def add_labels_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_labels(args: argparse.Namespace) -> int:
     from core.errors import UsageError
+    from core.safe_text import safe_json, safe_json_bytes
     from core.store.bookmarks import export_labels
 
     if args.path is None:
         data, notices = export_labels()
         streams.say(*notices)
-        _write_json(data, args.out)
+        if args.out is None:
+            sys.stdout.write(safe_json(data.decode()))
+        else:
+            streams.write_file(args.out, safe_json_bytes(data))
         return 0
     if args.verdict is None:
         raise UsageError(f"say how {args.path} went: good, bad, or none to withdraw a label")
@@ -263,17 +267,3 @@ def run_labels(args: argparse.Namespace) -> int:
     print("\n".join(lesson.sentence for lesson in learned.lessons))
     streams.say(*store.notices)
     return 0
-
-
-def _write_json(data: bytes, target: Path | None) -> None:
-    from core.errors import NooscopeError
-    from core.safe_text import safe_json, safe_json_bytes
-    from core.store import atomic
-
-    if target is None:
-        sys.stdout.write(safe_json(data.decode()))
-        return
-    try:
-        atomic.replace(target, safe_json_bytes(data), atomic.AS_USUAL)
-    except OSError as error:
-        raise NooscopeError(f"{target}: cannot be written ({error.strerror})") from error
