@@ -24,26 +24,15 @@ PROJECT_POLICY = ".nooscope-policy.toml"
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """`--set` and `--project`."""
-    parser.add_argument(
-        "--set",
-        dest="assignments",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="change one setting for this run; repeatable",
-    )
+    help_text = "change one setting for this run; repeatable"
+    parser.add_argument("--set", dest="assignments", metavar="NAME=VALUE", action="append", default=[], help=help_text)
     add_project_option(parser)
 
 
 def add_project_option(parser: argparse.ArgumentParser) -> None:
     """`--project`."""
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        default=None,
-        help=f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)",
-    )
+    help_text = f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)"
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=None, help=help_text)
 
 
 BLANK_PATH = "the path is empty; is a variable unset?"

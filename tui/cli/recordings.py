@@ -98,11 +98,8 @@ def no_events(path: object, kit: Kit) -> UnreadableLog:
 
 def add_plain_option(parser: argparse.ArgumentParser) -> None:
     """`--plain`."""
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help="use today's settings only, without what was carried over from earlier sessions",
-    )
+    help_text = "use today's settings only, without what was carried over from earlier sessions"
+    parser.add_argument("--plain", action="store_true", help=help_text)
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:

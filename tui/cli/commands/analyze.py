@@ -31,26 +31,16 @@ _MOST_SHARDS = 1024
 def add_analyze_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
-    parser.add_argument(
-        "--metrics",
-        metavar="FILE",
-        help="write one JSON line per tick of the mind's clock; - prints them instead of the report",
-    )
+    help_text = "write one JSON line per tick of the mind's clock; - prints them instead of the report"
+    parser.add_argument("--metrics", metavar="FILE", help=help_text)
     add_jobs_option(parser, "logs at once")
-    parser.add_argument(
-        "--parquet",
-        metavar="FOLDER",
-        type=Path,
-        help="write sessions, events, ticks and signals as a dataset, for `query`",
-    )
+    help_text = "write sessions, events, ticks and signals as a dataset, for `query`"
+    parser.add_argument("--parquet", metavar="FOLDER", type=Path, help=help_text)
     parser.add_argument(
         "--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the i-th of n parts (with --parquet)"
     )
-    parser.add_argument(
-        "--on",
-        metavar="CLUSTER",
-        help="spread over Dask: local, or a scheduler such as tcp://host:8786 (with --parquet)",
-    )
+    help_text = "spread over Dask: local, or a scheduler such as tcp://host:8786 (with --parquet)"
+    parser.add_argument("--on", metavar="CLUSTER", help=help_text)
     recordings.add_plain_option(parser)
     add_settings_options(parser)
 

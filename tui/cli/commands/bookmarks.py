@@ -23,12 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--note", default="", help="a note for the bookmark")
-    parser.add_argument(
-        "--return",
-        dest="back",
-        metavar="NAME",
-        help="return to a bookmark: verify its saved state, show the model there and what followed",
-    )
+    help_text = "return to a bookmark: verify its saved state, show the model there and what followed"
+    parser.add_argument("--return", dest="back", metavar="NAME", help=help_text)
     parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
     parser.add_argument("--import", dest="taken", metavar="FILE", help="import bookmarks from such a file")

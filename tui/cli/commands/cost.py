@@ -30,13 +30,8 @@ _WIDEST = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths",
-        nargs="*",
-        type=options.path_argument,
-        metavar="PATH",
-        help="look in these files, folders or patterns instead",
-    )
+    help_text = "look in these files, folders or patterns instead"
+    parser.add_argument("paths", nargs="*", type=options.path_argument, metavar="PATH", help=help_text)
     parser.add_argument("--by", choices=_AXES, default="day", help="what each row is (default: day)")
     parser.add_argument(
         "--since", type=options.since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"

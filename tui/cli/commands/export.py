@@ -38,12 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", "--out", metavar="FILE", type=Path, default=None, help="default: standard output"
     )
-    parser.add_argument(
-        "--redact",
-        choices=["secrets", "strict"],
-        default="secrets",
-        help="strict omits all text, paths and names (html, cast, markdown)",
-    )
+    help_text = "strict omits all text, paths and names (html, cast, markdown)"
+    parser.add_argument("--redact", choices=["secrets", "strict"], default="secrets", help=help_text)
     parser.add_argument(
         "--transcript", action="store_true", help="include the full text of prompts, calls and results (html, atif)"
     )

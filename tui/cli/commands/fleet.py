@@ -45,12 +45,8 @@ def add_fleet_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON once, then exit")
     parser.add_argument("--once", action="store_true", help="print a table once, then exit")
-    parser.add_argument(
-        "--within",
-        type=hours_argument,
-        metavar="HOURS",
-        help="only sessions that changed within this time (default: 24)",
-    )
+    help_text = "only sessions that changed within this time (default: 24)"
+    parser.add_argument("--within", type=hours_argument, metavar="HOURS", help=help_text)
     launch.add_hooks_option(parser)
     add_plain_option(parser)
     launch.add_screen_options(parser)
@@ -191,20 +187,11 @@ def add_ship_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=path_argument, metavar="PATH", help="send these files and folders instead"
     )
-    parser.add_argument(
-        "--to",
-        dest="server",
-        metavar="URL",
-        required=True,
-        help=f"such as nats://host:4222, or - for standard output; {_VARIABLES}",
-    )
+    help_text = f"such as nats://host:4222, or - for standard output; {_VARIABLES}"
+    parser.add_argument("--to", dest="server", metavar="URL", required=True, help=help_text)
     parser.add_argument("--host", metavar="NAME", help="name of this host (default: its own name)")
-    parser.add_argument(
-        "--without-words",
-        "--figures",
-        action="store_true",
-        help="replace the names of paths, projects, branches and agents by numbers",
-    )
+    help_text = "replace the names of paths, projects, branches and agents by numbers"
+    parser.add_argument("--without-words", "--figures", action="store_true", help=help_text)
     parser.add_argument("--once", action="store_true", help="send what there is, then exit")
     add_settings_options(parser)
 

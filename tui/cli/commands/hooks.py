@@ -25,37 +25,19 @@ AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
 
 def add_hooks_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "do",
-        choices=("status", "install", "uninstall"),
-        nargs="?",
-        default="status",
-        help="what to do (default: status)",
-    )
+    help_text = "what to do (default: status)"
+    parser.add_argument("do", choices=("status", "install", "uninstall"), nargs="?", default="status", help=help_text)
     parser.add_argument("agent", choices=AGENTS, nargs="?", help="the agent; status shows all by default")
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        nargs="?",
-        const=Path(),
-        help="only for this project (default: this folder), not for all projects",
-    )
+    help_text = "only for this project (default: this folder), not for all projects"
+    parser.add_argument("--project", metavar="FOLDER", type=Path, nargs="?", const=Path(), help=help_text)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--advise", action="store_true", help="send the agent at most one sentence of advice per turn")
     how.add_argument("--guard", action="store_true", help="like --advise, and calls that write need a permit")
-    parser.add_argument(
-        "--answer",
-        action="store_true",
-        help="also answer the agent's own permission prompts from here; its own dialog keeps working",
-    )
+    help_text = "also answer the agent's own permission prompts from here; its own dialog keeps working"
+    parser.add_argument("--answer", action="store_true", help=help_text)
     parser.add_argument("--statusline", action="store_true", help="also install a status line (claude only)")
-    parser.add_argument(
-        "--deadline",
-        type=seconds_argument,
-        metavar="SECONDS",
-        help="time after which the agent continues without an answer (default: 0.15)",
-    )
+    help_text = "time after which the agent continues without an answer (default: 0.15)"
+    parser.add_argument("--deadline", type=seconds_argument, metavar="SECONDS", help=help_text)
 
 
 def run_hooks(args: argparse.Namespace) -> int:
@@ -121,12 +103,8 @@ _ASKED = ("approve", "deny", "answer")
 
 
 def add_permits_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "do",
-        choices=(*_ASKED, "lift"),
-        nargs="?",
-        help="what to do (default: show what is waiting and what was decided)",
-    )
+    help_text = "what to do (default: show what is waiting and what was decided)"
+    parser.add_argument("do", choices=(*_ASKED, "lift"), nargs="?", help=help_text)
     parser.add_argument("number", nargs="?", metavar="NUMBER", help="number of the question; for lift, the session")
     parser.add_argument(
         "answers", nargs="*", metavar="ANSWER", help="the number or text of an option, or your own text"
@@ -227,12 +205,8 @@ def _show_permits(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
 
 
 def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths",
-        metavar="PATH",
-        nargs="*",
-        help="logs or folders to search; without any, all advice ever sent is listed",
-    )
+    help_text = "logs or folders to search; without any, all advice ever sent is listed"
+    parser.add_argument("paths", metavar="PATH", nargs="*", help=help_text)
     parser.add_argument(
         "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="send an agent a message with its next call"
     )
@@ -354,12 +328,8 @@ def _print_outcomes(moments: list[AdviceMoment], counted: list[AdviceOutcome], w
 
 def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", default="", metavar="ID", help="the session that asks (default: by folder)")
-    parser.add_argument(
-        "--history",
-        choices=("off", "project", "all"),
-        default="off",
-        help="let it read earlier sessions: of this folder's project, or all (default: off)",
-    )
+    help_text = "let it read earlier sessions: of this folder's project, or all (default: off)"
+    parser.add_argument("--history", choices=("off", "project", "all"), default="off", help=help_text)
     add_settings_options(parser)
 
 
@@ -387,18 +357,10 @@ _OTLP_PORT = 4318
 
 
 def add_listen_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--otlp",
-        action="store_true",
-        help="also accept OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), and serve /metrics",
-    )
-    parser.add_argument(
-        "--port",
-        type=port_argument,
-        default=_OTLP_PORT,
-        metavar="N",
-        help=f"port of --otlp (default: {_OTLP_PORT}; 0 picks a free one)",
-    )
+    help_text = "also accept OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), and serve /metrics"
+    parser.add_argument("--otlp", action="store_true", help=help_text)
+    help_text = f"port of --otlp (default: {_OTLP_PORT}; 0 picks a free one)"
+    parser.add_argument("--port", type=port_argument, default=_OTLP_PORT, metavar="N", help=help_text)
     parser.add_argument("--by-session", action="store_true", help="label metrics by session (at most 200)")
     parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
     add_settings_options(parser)

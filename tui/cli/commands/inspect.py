@@ -27,12 +27,8 @@ _PRESERVED = 10  # Similar episodes, and lines about the last compaction, on the
 def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: end)")
     parser.add_argument("--agent", help="which agent (default: the main one)")
-    parser.add_argument(
-        "--recall",
-        type=options.positive_argument,
-        metavar="TOKENS",
-        help="maximum tokens of similar earlier episodes (default: the setting)",
-    )
+    help_text = "maximum tokens of similar earlier episodes (default: the setting)"
+    parser.add_argument("--recall", type=options.positive_argument, metavar="TOKENS", help=help_text)
     parser.add_argument("--json", action="store_true", help="every reading, as JSON")
     add_log_options(parser)
 

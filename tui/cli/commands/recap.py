@@ -18,25 +18,12 @@ if TYPE_CHECKING:
 
 def add_recap_arguments(parser: argparse.ArgumentParser) -> None:
     add_stretch_options(parser)
-    parser.add_argument(
-        "--as",
-        dest="form",
-        choices=("narrative", "structural"),
-        default="narrative",
-        help="what nooscope noticed, as a story or as counts (default: narrative)",
-    )
-    parser.add_argument(
-        "--tokens",
-        type=positive_argument,
-        default=500,
-        metavar="N",
-        help="maximum length in tokens, about (default: 500)",
-    )
-    parser.add_argument(
-        "--prose",
-        action="store_true",
-        help="in sentences that cite their events, with names for the episodes and the last dream",
-    )
+    help_text = "what nooscope noticed, as a story or as counts (default: narrative)"
+    parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative", help=help_text)
+    help_text = "maximum length in tokens, about (default: 500)"
+    parser.add_argument("--tokens", type=positive_argument, default=500, metavar="N", help=help_text)
+    help_text = "in sentences that cite their events, with names for the episodes and the last dream"
+    parser.add_argument("--prose", action="store_true", help=help_text)
     add_tier_option(parser)
     add_log_options(parser)
 
@@ -114,12 +101,8 @@ def run_why(args: argparse.Namespace) -> int:
 
 def add_tier_option(parser: argparse.ArgumentParser) -> None:
     """`--tier`."""
-    parser.add_argument(
-        "--tier",
-        choices=("T0", "T1", "T2"),
-        default="T2",
-        help="highest tier allowed: T0 templates, T1 a small model, T2 a large one (default: T2)",
-    )
+    help_text = "highest tier allowed: T0 templates, T1 a small model, T2 a large one (default: T2)"
+    parser.add_argument("--tier", choices=("T0", "T1", "T2"), default="T2", help=help_text)
 
 
 def prose_lines(prose: Told) -> list[str]:

@@ -11,18 +11,11 @@ from tui.cli.recordings import add_plain_option, one_session, split_path
 
 
 def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        help="a log, PATH#SESSION if it has several sessions, or `latest` for the newest session",
-    )
+    help_text = "a log, PATH#SESSION if it has several sessions, or `latest` for the newest session"
+    parser.add_argument("path", metavar="PATH", help=help_text)
     add_speed_option(parser)
-    parser.add_argument(
-        "--at",
-        default="",
-        metavar="PLACE",
-        help="pause there: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
-    )
+    help_text = "pause there: an event's number, 00:41:12, 41m, an ISO time or a place that search names"
+    parser.add_argument("--at", default="", metavar="PLACE", help=help_text)
     parser.add_argument("--session", default="", metavar="ID", help="which session, if the log has several")
     add_plain_option(parser)
     add_screen_options(parser)

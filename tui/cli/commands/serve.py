@@ -19,12 +19,8 @@ SHOWN = ("watch", "replay", "fleet", "demo")  # Commands with a screen.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "words",
-        nargs=argparse.REMAINDER,
-        metavar="COMMAND",
-        help=f"what to show, with its options: {', '.join(SHOWN)} (default: watch)",
-    )
+    help_text = f"what to show, with its options: {', '.join(SHOWN)} (default: watch)"
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=help_text)
     parser.add_argument(
         "--host",
         default="127.0.0.1",

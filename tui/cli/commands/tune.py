@@ -134,13 +134,8 @@ def _print_difference(difference: Difference, start: float, events: int) -> None
 
 def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
-    parser.add_argument(
-        "--set",
-        dest="sweep",
-        metavar="NAME=lo:hi:n",
-        required=True,
-        help="the setting, and how many values from where to where",
-    )
+    help_text = "the setting, and how many values from where to where"
+    parser.add_argument("--set", dest="sweep", metavar="NAME=lo:hi:n", required=True, help=help_text)
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     add_jobs_option(parser, "sessions at once")
     recordings.add_plain_option(parser)

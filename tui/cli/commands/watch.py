@@ -60,12 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="send the session as a trace to a collector while it goes on; "
         "headers come from OTEL_EXPORTER_OTLP_HEADERS",
     )
-    headless.add_argument(
-        "--metrics",
-        type=port_argument,
-        metavar="PORT",
-        help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
-    )
+    help_text = "serve figures for Prometheus on http://127.0.0.1:PORT/metrics"
+    headless.add_argument("--metrics", type=port_argument, metavar="PORT", help=help_text)
 
 
 def run(args: argparse.Namespace) -> int:
