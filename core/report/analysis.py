@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -338,6 +339,7 @@ class Gatherer:
 
 
 _TOLD = 50_000  # Events at the end that are described in words.
+_TOGETHER = 512  # Events that each mechanism reads at once, which suits the processor's cache.
 
 
 class Analysis(NamedTuple):
@@ -366,22 +368,25 @@ def analyse(
     preserver, policy = Preserver(), ""
     words = WordReader(word_logs(session))
     outcome = OutcomeReader(words)
-    for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
-        if changes:
-            before, society = society, apply_due_changes(seeded, society, changes, place)
-            policy = policy if society is before else ""
-        if type(event) is events.Compaction:
-            policy = policy or seeded.policy_hash(society.settings)
-        preserver.before(event, society, policy)
-        step = society.step(event)
-        gatherer.add(event, step)
-        outcome.add(event)
-        if each is not None:
-            each(event, step, society)
-        lately.append(event)
-        if metrics and step.thought.rows:
-            record = society.engine(event.agent).mind.heart.metrics.record
-            lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
+    stream = read_session(session, kit, settings.ingest.lines)
+    while batch := tuple(islice(stream, _TOGETHER)):
+        for place, event in enumerate(batch, gatherer.summary.events):
+            if changes:
+                before, society = society, apply_due_changes(seeded, society, changes, place)
+                policy = policy if society is before else ""
+            if type(event) is events.Compaction:
+                policy = policy or seeded.policy_hash(society.settings)
+            preserver.before(event, society, policy)
+            step = society.step(event)
+            gatherer.add(event, step)
+            if each is not None:
+                each(event, step, society)
+            if metrics and step.thought.rows:
+                record = society.engine(event.agent).mind.heart.metrics.record
+                lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
+        for event in batch:
+            outcome.add(event)
+        lately += batch
     society = apply_due_changes(seeded, society, changes, gatherer.summary.events)
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
