@@ -20,7 +20,7 @@ from core.engine.values import fingerprint
 from core.events import MAIN, Action, Advice, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.hooks.agent_answers import AgentHooks, HookCall, HookMode
 from core.hooks.limits import SessionUse, Spent, figures_json
-from core.live.driver import Driver
+from core.live.driver import Driver, with_short_ring
 from core.live.hook_signs import HookAsk, HookEndedCall, HookOpenCall, HookSigns, PermitQuestion, StatusFigures
 from core.live.source import Followed
 from core.live.status import Limits, StatusFacts, status_of
@@ -228,7 +228,7 @@ class HookedSession:
         if self.driver is not None:
             return self.driver.society
         if self._own is None:
-            self._own = self._inputs.initial.society(self._inputs.settings)
+            self._own = self._inputs.initial.society(with_short_ring(self._inputs.settings))
         return self._own
 
     @cached_property

@@ -101,7 +101,7 @@ class Latency:
         return f"{self.steps:,} events, {mean:.2f} ms each, {1e3 * self.longest:.1f} ms at most"
 
 
-def _with_short_ring(settings: Settings) -> Settings:
+def with_short_ring(settings: Settings) -> Settings:
     """Let minds that nobody scrubs keep fewer of their past events, which a dump leaves out anyway."""
     fabric = settings.mind.fabric
     ring = fabric.replace(capacity=min(fabric.capacity, max(fabric.tail, _RING)))
@@ -190,7 +190,7 @@ class Driver:
         if self.timeline is not None:
             return self.timeline.society
         if self._society is None:
-            self._society = self.inputs.initial.society(_with_short_ring(self.inputs.settings))
+            self._society = self.inputs.initial.society(with_short_ring(self.inputs.settings))
         return self._society
 
     @property
@@ -289,7 +289,7 @@ class Driver:
         else:
             settings, initial, later = self.inputs
             before = [change.settings for change in later if change.after <= self.count]
-            latest = _with_short_ring([settings, *before][-1])
+            latest = with_short_ring([settings, *before][-1])
             self._society = initial.resumed(latest, unpack(zlib.decompress(minds)))
             self._later = deque(change for change in later if change.after >= self.count)
         return self.count
