@@ -11,7 +11,7 @@ from core.errors import NooscopeError
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.report.outcome import read_outcome
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 
 def measure(folder: Path) -> Counter[str]:

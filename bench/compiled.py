@@ -42,7 +42,6 @@ AS_WRITTEN = frozenset(
         "engine/mind/readings.py",
         "engine/receptor/persona.py",
         "engine/receptor/readings.py",
-        "engine/response/learned.py",
         "engine/response/outlook.py",
         "engine/response/permits.py",
         "engine/response/reaction.py",

@@ -28,7 +28,7 @@ from core.agents.open_events import write
 from core.events import Event, SessionStart, ToolUse
 from core.extras.hosts.mirror import Mirror
 from core.extras.hosts.stream import NatsLink, Sender, Server, ShippedEvent, connect_nats, server_of
-from core.settings.logs import HostsSettings
+from core.settings.program import HostsSettings
 
 BATCH = 500
 PROBES = 200

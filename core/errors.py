@@ -1,21 +1,4 @@
-"""Every error a person may see, as one tree.
-
-NooscopeError
-├── UsageError       a command line that makes no sense
-├── SettingsError    a setting or settings file that cannot be used
-├── UnreadableLog    a path without a log we can read
-├── StateError       a dump that does not fit the engine it is loaded into
-├── PolicyError      an affect policy or rules file that cannot be used
-├── StoreError       a file of our own that is damaged or out of reach
-├── PermitRefused    a permit that is not valid for a call
-├── HooksRefused     an agent's settings file that must not be changed
-├── Refused          an HTTP request that is refused
-├── Malformed        bytes that are not in the declared format
-├── NotSent          a telemetry collector that refused data
-├── LinkLost         a message server that cannot be reached
-├── MissingExtra     a feature whose optional packages are not installed
-└── BrokenOffer      an installed extension that cannot be used
-"""
+"""Every error a person may see, each a NooscopeError."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from core.events import MAIN
 from core.live.source import Target
 from core.settings import Settings
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.timeline.initial_state import StartFiles
 from sample_sessions import Line, Sample
 from tui.app import NooscopeApp

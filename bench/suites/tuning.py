@@ -19,9 +19,8 @@ from core.logs.finder import sessions
 from core.settings import Settings
 from core.timeline.rerun import Rerun, rerun_with
 from core.timeline.run_inputs import RunInputs
-from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
-from core.timeline.whatif import WhatIfResult
+from core.timeline.whatif import WhatIfResult, sweep_session
 from tui.cli.commands.tune import sweeps
 from tui.draw.line import Line
 from tui.feed.view import View
@@ -100,7 +99,12 @@ class _Stage(App[None]):
         screen.set_reactive(TuningScreen.recording, self.timeline)
         screen.set_reactive(
             TuningScreen.view,
-            View(frame=self.timeline.at(EVENTS), people=self.timeline.people_at(EVENTS), index=EVENTS, total=EVENTS),
+            View(
+                frame=self.timeline.at(EVENTS),
+                people=self.timeline.society_at(EVENTS).read(),
+                index=EVENTS,
+                total=EVENTS,
+            ),
         )
         self.push_screen(screen)
 

@@ -16,7 +16,7 @@ from core.agents.tables import OURS, plain_table, read_table
 from core.agents.values import SeenIds
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
-from core.settings.logs import ContextWindowSettings
+from core.settings.program import ContextWindowSettings
 
 _ENDING = re.compile(
     r"(\[[^\]]*\]|-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{4}|-latest|@[\w.-]+|-v\d+(:\d+)?|:[\w.-]+"

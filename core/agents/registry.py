@@ -12,7 +12,7 @@ from core.errors import SettingsError
 from core.extension.offers import in_use
 from core.logs.format import Agent, Diagnostics
 from core.safe_text import safe
-from core.settings.logs import IngestSettings, TableSettings
+from core.settings.program import IngestSettings, TableSettings
 
 
 def known_agents() -> tuple[Agent, ...]:

@@ -23,8 +23,7 @@ from core.engine.values import fingerprint
 from core.errors import Refused, StoreError
 from core.events import ADVICE_MARK, MAIN
 from core.extension.hooks import ToolCall
-from core.extension.registry import Registry
-from core.extension.use import listening
+from core.extension.registry import Registry, listening
 from core.hooks.agent_answers import HOOKS, MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.hooks.codex_daemon import CodexDaemon, daemon_socket
 from core.hooks.connection import HEADER, TEST_EVENT, IntakeFolder, call, process_line

@@ -15,7 +15,7 @@ from core.events import MAIN, Event
 from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
 from core.extension.in_step import ExtendedEngine
 from core.extension.registry import Registry
-from core.settings.extras import ExtensionSettings
+from core.settings.program import ExtensionSettings
 from core.store.compensation import ROLLBACKS
 
 

@@ -24,7 +24,7 @@ from core.engine.receptor.persona import (
     usable,
     work_context,
 )
-from core.engine.response.learned import Learned, share_accepted
+from core.engine.response.rules import Learned, share_accepted
 from core.engine.response.scoring import SessionTally
 from core.engine.society import Society
 from core.engine.society.engine import Step

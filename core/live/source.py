@@ -24,7 +24,7 @@ from core.logs.log_files import is_file, is_there
 from core.logs.session import LogSession, read_session
 from core.safe_text import safe
 from core.settings import Settings
-from core.settings.logs import FollowSettings
+from core.settings.program import FollowSettings
 
 _SLICE = 32  # Events between two looks at the clock.
 

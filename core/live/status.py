@@ -16,7 +16,7 @@ from core.events import CONTINUES, MAIN, Action, Matter, Purpose
 from core.report.story import Close
 from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
-from core.settings.screen import FleetSettings
+from core.settings.program import FleetSettings
 
 Word = Literal[
     "needs you", "may need you", "looping", "stuck", "gave up", "working", "idle", "done", "ended", "unreadable"

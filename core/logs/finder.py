@@ -23,7 +23,7 @@ from core.logs.lines import LONG_HEAD, OBJECT, LineCutter, decoded, head
 from core.logs.log_files import NOT_REGULAR, absolute_path, expand_home, is_folder, is_there, walk
 from core.logs.records import Log, Record
 from core.logs.session import LogSession, identity, is_settled, log_events
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 _PIECE = 4096
 _FAMILY = 64  # Sessions with one beginning of which each names all older ones as what it may repeat.

@@ -26,7 +26,7 @@ from core.logs.log_files import is_file, is_folder
 from core.logs.records import Log, stem
 from core.logs.session import LogSession, Row, as_of, merge, row_place
 from core.logs.tail import Tail, open_tail
-from core.settings.logs import FollowSettings, IngestSettings
+from core.settings.program import FollowSettings, IngestSettings
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF = 0x400, 0x800

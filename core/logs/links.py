@@ -17,7 +17,7 @@ from core.logs.format import Kit
 from core.logs.lines import FAULTS, decoded, glued_objects, seconds
 from core.logs.records import Log, Record, reason, records
 from core.logs.session import LogSession
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 NOTHING = Raw(b"null")  # A field that is not there.
 _LONGEST = 256  # Characters beyond which a text is not an id.

@@ -17,7 +17,7 @@ from core.logs.lines import FAULTS, Line, Passes, decoded
 from core.logs.log_files import HeldLog
 from core.logs.redact.text import redact, redact_torn
 from core.logs.redact.values import redact_event, redact_value
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 
 class Log(NamedTuple):

@@ -16,7 +16,7 @@ from core import events
 from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.format import Diagnostics, Kit
 from core.logs.records import Log, batches, feed, finish, stem
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 
 class LogSession(NamedTuple):

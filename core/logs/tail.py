@@ -21,7 +21,7 @@ from core.logs.lines import Line, LineCutter, is_packed, read_bytes
 from core.logs.log_files import HeldLog, open_log, size_and_change
 from core.logs.records import Log, Record
 from core.logs.session import Row, identity, place_of_agent, with_session_name
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 _MARK = 64  # Bytes before the reading position that must still be the same, or the log was rewritten.
 _COPIES = 8  # Copies of a log that are looked at when it was cut short.

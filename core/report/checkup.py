@@ -24,7 +24,7 @@ from platformdirs import user_cache_path, user_data_path
 
 from core import __version__
 from core.agents.registry import known_agents
-from core.engine.response.learned import NOTHING_LEARNED
+from core.engine.response.rules import NOTHING_LEARNED
 from core.errors import StoreError, UnreadableLog
 from core.events import SessionStart
 from core.folders import PROJECT_SETTINGS, user_settings_file
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from core.agents.models import Models
     from core.logs.format import Kit
     from core.settings.layers import Resolved
-    from core.settings.logs import IngestSettings
+    from core.settings.program import IngestSettings
 
 Level = Literal["fine", "note", "problem"]
 

@@ -30,7 +30,7 @@ from core.logs.session import LogSession
 from core.report.changes import FileChange, SessionChanges, rewinds_of
 from core.report.conversation import ConversationTree
 from core.report.formatting import count, plain
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 CheckResult = Literal["passed", "failed", "no result"]
 _MENTIONS = (

@@ -25,7 +25,7 @@ from core.logs.redact.text import places_of, redact, redact_torn
 from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 from core.store.kept_answers import FileStamp, has_grown
 from core.store.reading_cache import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from core.report.cost import Charge, SessionCost
-    from core.settings.screen import CostSettings
+    from core.settings.program import CostSettings
 
     SummedCharge: TypeAlias = "Charge | KeptCharge"  # Fresh, or read from the cache.
     SummedCost: TypeAlias = "SessionCost | KeptCost"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from core.settings.affect import AffectSettings
-from core.settings.extras import ExtensionSettings, NarratorSettings, TimelineSettings
 from core.settings.governor import GovernorSettings
 from core.settings.group import Group
-from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
+from core.settings.program import ExtensionSettings, IngestSettings, NarratorSettings, ScreenSettings, TimelineSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
-from core.settings.screen import ScreenSettings
 
 
 class Settings(Group):

@@ -16,7 +16,7 @@ from core.engine.affect.fields import Vector
 from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.percept import Axis
 from core.engine.receptor.persona import Encounter, Persona, Prior, blend_prior, genuine
-from core.engine.response.learned import NOTHING_LEARNED, Learned, learn
+from core.engine.response.rules import NOTHING_LEARNED, Learned, learn
 from core.errors import StoreError
 from core.folders import carry_over_folder, own_folder, small_file
 from core.logs.log_files import size_and_change

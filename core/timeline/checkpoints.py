@@ -14,7 +14,7 @@ from msgspec import Struct
 from core.engine.response.actions import CheckpointRequest
 from core.engine.society import Society
 from core.errors import StateError, StoreError
-from core.extension.use import program_registry
+from core.extension.registry import program_registry
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.keyframes import encode

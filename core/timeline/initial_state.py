@@ -16,13 +16,12 @@ from core.engine.affect.reading import KeptAffect, Neighbour
 from core.engine.mind.episode import Episode
 from core.engine.percept import Axis, Pattern
 from core.engine.receptor.persona import Persona
-from core.engine.response.learned import Learned
-from core.engine.response.rules import Method, RuleSet, WakeupRule, built_in
+from core.engine.response.rules import Learned, Method, RuleSet, WakeupRule, built_in
 from core.engine.society import EngineMaker, Society
 from core.engine.society.engine import Engine
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine
-from core.extension.use import StepRef, in_step, step_makers
+from core.extension.registry import StepRef, in_step, step_makers
 from core.folders import user_settings_file
 from core.settings import Settings
 from core.store.profiles import USER_POLICY, USER_RULES, RuleFiles, last_policy, project_file

@@ -11,7 +11,7 @@ from msgspec import convert, to_builtins
 
 from core.engine.affect.reading import Neighbour
 from core.errors import NooscopeError, StoreError
-from core.extension.use import step_makers
+from core.extension.registry import step_makers
 from core.settings import Settings
 from core.settings.layers import Given, Layer, every_value, own_values, resolve
 from core.store.carry_over import CarryOverStore, KeptStart

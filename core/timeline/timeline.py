@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.engine.affect.reading import Neighbour
-from core.engine.society import Society, SocietyReading
+from core.engine.society import Society
 from core.engine.society.engine import Frame, Step
 from core.errors import StoreError
 from core.events import MAIN, Event
@@ -220,10 +220,6 @@ class Timeline:
         with without_collector():
             society = self.society_at(index)
             return society.frame(agent if agent in society.agents else MAIN)
-
-    def people_at(self, index: int) -> SocietyReading:
-        """Everyone after the first `index` events."""
-        return self.society_at(index).read()
 
     def live(self, at: float, agent: str | None = None) -> Frame:
         """The frame at the live edge, decayed to `at`."""

@@ -11,7 +11,7 @@ import pytest
 from bench.workload import session
 from core.agents.registry import make_kit
 from core.engine.mind.stimulus import Stimulus
-from core.engine.response.learned import Learned, learn, share_accepted
+from core.engine.response.rules import Learned, learn, share_accepted
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import MAIN, Event, ToolUse

@@ -13,7 +13,7 @@ from core.agents.open_events import write
 from core.agents.registry import make_kit
 from core.engine.response.rules import add_rules, built_in
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, Turn
-from core.extension import Extension, Registry, use
+from core.extension import Extension, Registry, registry
 from core.extension.hooks import HOOKS
 from core.live.driver import Driver
 from core.live.source import Followed
@@ -96,7 +96,7 @@ def test_one_that_has_a_single_hook_hears_it(hook: str, tmp_path: Path, lived: l
 @pytest.fixture(autouse=True)
 def no_leftovers() -> Iterator[None]:
     yield
-    use.program_registry.cache_clear()
+    registry.program_registry.cache_clear()
 
 
 def test_a_checkpoint_of_the_person_is_told_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,8 +123,8 @@ def test_a_branch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def program(monkeypatch: pytest.MonkeyPatch, one: Extension) -> None:
     """Let an extension be the program's only one."""
-    monkeypatch.setattr(use, "listening", lambda: ([one], []))
-    use.program_registry.cache_clear()
+    monkeypatch.setattr(registry, "listening", lambda: ([one], []))
+    registry.program_registry.cache_clear()
 
 
 class Failing(Extension):

@@ -17,7 +17,7 @@ from core.engine.society import Society
 from core.engine.society.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.extension import Detection, ExtendedEngine, StepExtension
-from core.extension.use import StepRef
+from core.extension.registry import StepRef
 from core.settings import Settings
 from core.timeline import initial_state
 from core.timeline.initial_state import InitialState

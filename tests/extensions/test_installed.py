@@ -12,7 +12,7 @@ import pytest
 
 from core.errors import BrokenOffer
 from core.extension.offers import Offer, Switches, find_offers, in_folder, in_use, installed
-from core.extension.use import in_step, listening
+from core.extension.registry import in_step, listening
 from tui.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -243,7 +243,7 @@ def stuck() -> View:
             at=START + STEP * EVENTS,
             events=EVENTS,
         ),
-        people=base.people_at(0),
+        people=base.society_at(0).read(),
         why=(
             Why(
                 axis="frustration",

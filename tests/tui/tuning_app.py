@@ -63,7 +63,7 @@ class Stage(App[None]):
         timeline = self.timeline
         self.view = View(
             frame=timeline.at(index),
-            people=timeline.people_at(index),
+            people=timeline.society_at(index).read(),
             index=index,
             total=len(timeline),
             start=timeline.events[0].at,

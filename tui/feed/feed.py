@@ -23,7 +23,7 @@ from core.logs.log_files import closed_at
 from core.logs.session import LogSession
 from core.report.formatting import plain
 from core.report.now import NowReader
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.store.bookmarks import Bookmarks
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.rerun import check_commit

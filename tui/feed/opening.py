@@ -93,7 +93,7 @@ class Opening:
 
     def _listeners(self) -> list[Extension]:
         """Return the extensions for a live session; problems with others are reported once."""
-        from core.extension.use import listening
+        from core.extension.registry import listening
 
         listeners, complaints = listening()
         for sentence in complaints:

@@ -15,7 +15,7 @@ from core.errors import StoreError
 from core.events import MAIN, Event
 from core.report.chrono import NO_SUMMARY, ChronoNav, SummaryPolicy, hottest_branch
 from core.report.formatting import clock, count, plain
-from core.settings.extras import NavigationSettings, PlaySettings, TimelineSettings
+from core.settings.program import NavigationSettings, PlaySettings, TimelineSettings
 from core.store.bookmarks import Bookmarks, Labels, LastLook, Look, TrailStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.places import landing

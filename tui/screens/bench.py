@@ -29,9 +29,8 @@ from core.settings.layers import tunables
 from core.store.bookmarks import Label, Labels
 from core.store.profiles import ProfileFiles, SettingsProfile, profile_changes
 from core.timeline.rerun import judged_labels, missed_label
-from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
-from core.timeline.whatif import WhatIf, WhatIfResult
+from core.timeline.whatif import Sweep, WhatIf, WhatIfResult, sweep_recording, usual_grid
 from tui.feed.messages import Apply, Failed, Latest, Seek, ShowWhatIf
 from tui.feed.view import View
 from tui.keys import bind

@@ -13,7 +13,7 @@ from textual.containers import VerticalScroll
 from textual.reactive import var
 from textual.widget import Widget
 
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import with_kept_lines

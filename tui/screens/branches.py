@@ -21,7 +21,7 @@ from core.report import conversation
 from core.report.chrono import place_after
 from core.report.formatting import plain
 from core.settings import Settings
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.timeline.rerun import Branch, copy_recording, dream, pre_steer
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, section

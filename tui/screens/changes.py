@@ -17,8 +17,7 @@ from core.logs.finder import sessions
 from core.report.changes import DiffLine, FileChange
 from core.report.formatting import count, plain
 from core.report.outcome import OutcomeReader, SessionOutcome
-from core.settings.logs import LineSettings
-from core.settings.screen import ScreenSettings
+from core.settings.program import LineSettings, ScreenSettings
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, fit, path_end, wrapped
 from tui.feed.messages import Seek, ShowTranscript

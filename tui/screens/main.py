@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from core.events import MAIN
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import paint_again, with_kept_lines

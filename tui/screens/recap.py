@@ -15,7 +15,7 @@ from core.report.formatting import count, plain, span
 from core.report.outcome import OutcomeReader
 from core.report.story import SessionStory, story
 from core.settings import Settings
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.store.bookmarks import Look
 from tui.draw.line import Line, section
 from tui.feed.view import View

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from core.events import Event, ToolUse
 from core.report.event_words import ALL, TranscriptFilter
 from core.report.formatting import plain
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from tui.feed.messages import EditFile, ShowChanges
 from tui.feed.view import View, names_of
 from tui.keys import bind

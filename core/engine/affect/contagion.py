@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from core.engine.affect.fields import FIELDS, ControlField, FieldName, Vector
 from core.engine.affect.lineage import CONTAGION, SPIRAL
@@ -30,9 +30,8 @@ def blended(
     ]
 
 
-Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
 # Start and end of a delegation; then, while both live: to a sub-agent, to a parent, by files, to all.
-CHANNELS: tuple[Channel, ...] = get_args(Channel)
+Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
 
 AUTHORITY_OF: dict[Channel, Authority] = {
     "inheritance": "parent",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 
@@ -12,7 +12,6 @@ from core.events import Event, ToolUse, Turn
 from core.settings.mind import MetricsSettings
 
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
-TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
 
 
 class TickRow(NamedTuple):

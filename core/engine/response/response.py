@@ -14,11 +14,22 @@ from core.engine.receptor import Receptor
 from core.engine.receptor.persona import Persona, distribution
 from core.engine.response.actions import REGISTRY, CheckpointRequest, Delegates, Scene, advised_delegate
 from core.engine.response.interventions import HotMemo, Intervention, InterventionQueue, MemoLine, PastIntervention
-from core.engine.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.engine.response.loops import Loop, LoopDetector
 from core.engine.response.outlook import OutlookReading, outlook
 from core.engine.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
-from core.engine.response.rules import CUE_OF, Cue, Deliver, Method, RuleSet, Window, built_in, fill
+from core.engine.response.rules import (
+    CUE_OF,
+    NOTHING_LEARNED,
+    Cue,
+    Deliver,
+    Learned,
+    Method,
+    RuleSet,
+    Window,
+    built_in,
+    cue_deltas,
+    fill,
+)
 from core.engine.response.scoring import ActTally, Scorer, SessionTally, Shot
 from core.engine.state import Stateful, inner, mapped, row, tuple_queue
 from core.events import ACTIONS, MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn

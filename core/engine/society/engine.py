@@ -19,10 +19,9 @@ from core.engine.mind.mind import Mind
 from core.engine.mind.readings import MindReading, Thought
 from core.engine.percept import AgentState, Percept
 from core.engine.receptor import Receptor, ReceptorReading
-from core.engine.response.learned import Learned
 from core.engine.response.reaction import Reaction, ResponseReading
 from core.engine.response.response import Response
-from core.engine.response.rules import RuleSet
+from core.engine.response.rules import Learned, RuleSet
 from core.engine.state import KeptField, Stateful, inner, tupled
 from core.engine.values import StepValue, Value
 from core.events import MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn

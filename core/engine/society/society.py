@@ -17,8 +17,7 @@ from core.engine.affect.fields import FIELDS
 from core.engine.affect.lineage import NO_PARTNER
 from core.engine.affect.policy import BUILT_IN, Policy
 from core.engine.affect.reading import Neighbour
-from core.engine.response.learned import Learned
-from core.engine.response.rules import RuleSet
+from core.engine.response.rules import Learned, RuleSet
 from core.engine.society.engine import Engine, Frame, Step
 from core.engine.society.reading import AgentReading, SocietyReading, tree
 from core.engine.state import KeptField, Stateful, custom, inner, mapped

@@ -22,7 +22,7 @@ from core.extras import needed
 from core.logs.redact.values import redact_name
 from core.logs.session import identity
 from core.safe_text import whole
-from core.settings.logs import HostsSettings
+from core.settings.program import HostsSettings
 
 _WORDS = 4_000  # Characters of a prompt, an answer or a command that are sent at most.
 _PRINTS = ("call", "shape", "result", "before", "after")

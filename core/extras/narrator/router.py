@@ -20,12 +20,11 @@ from core.agents.models import Models
 from core.agents.values import items, table, text
 from core.engine.mind.cortical import Tier
 from core.engine.percept import NEUTRAL
-from core.engine.response.learned import share_accepted
+from core.engine.response.rules import share_accepted
 from core.engine.society.engine import Frame
 from core.errors import NooscopeError, SettingsError, StoreError
 from core.events import MAIN
-from core.extension.registry import Registry
-from core.extension.use import program_registry
+from core.extension.registry import Registry, program_registry
 from core.extras.narrator.facts import Claim, Fact, stretch_facts, stuck_facts, told_recap, told_why
 from core.logs.redact.text import redact
 from core.report.event_words import dream_sentence, episode_name

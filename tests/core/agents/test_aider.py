@@ -16,7 +16,7 @@ from core.logs.follow import Follower
 from core.logs.session import LogSession, log_events, read_session
 from core.report.story import Close, last_word
 from core.settings import Settings
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 from tests.core.agents.samples import new_kit, uses
 
 _FINAL = frozenset(Settings().response.notices.final)

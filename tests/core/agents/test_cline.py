@@ -19,7 +19,7 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.glimpse import title_of
 from core.logs.session import log_events, read_session
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 from tests.core.agents.samples import encoded, feed, new_kit, uses
 
 BEGAN = 1_772_359_200_000

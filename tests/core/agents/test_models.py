@@ -12,7 +12,7 @@ from core.agents.models import Models, Usage
 from core.agents.tables import OURS, plain_table
 from core.errors import SettingsError
 from core.events import Turn
-from core.settings.logs import ContextWindowSettings
+from core.settings.program import ContextWindowSettings
 from tests.core.agents.samples import MODELS
 
 

@@ -19,7 +19,7 @@ from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.links import links
 from core.logs.session import log_events
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 from tests.core.agents.samples import feed, new_kit, stamp, uses
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.response.interventions import MemoLine
-from core.engine.response.learned import Learned
 from core.engine.response.permits import Standing
+from core.engine.response.rules import Learned
 from core.events import MAIN
 from core.hooks.session import HookedSession
 from core.live.driver import Driver

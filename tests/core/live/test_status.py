@@ -31,7 +31,7 @@ from core.logs.session import log_events
 from core.report.story import GOODBYE, Close, closing, last_word
 from core.report.turn_endings import TurnEnding
 from core.settings import Settings
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 NOW = 1_760_000_000.0
 LIMITS = Limits.of(Settings())

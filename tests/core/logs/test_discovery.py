@@ -22,7 +22,7 @@ from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.format import roots
 from core.logs.session import log_events
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 from tests.core.agents import samples_wider as wider
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.agents.samples import encoded

@@ -24,7 +24,7 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower, file_changes, watch
 from core.logs.format import Diagnostics, Kit
 from core.logs.session import read_session
-from core.settings.logs import FollowSettings, IngestSettings, LineSettings
+from core.settings.program import FollowSettings, IngestSettings, LineSettings
 from tests.core.logs import log_lines as logs
 
 if sys.version_info >= (3, 14):

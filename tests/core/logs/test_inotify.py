@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.logs.follow import file_changes
-from core.settings.logs import FollowSettings
+from core.settings.program import FollowSettings
 
 if sys.platform != "linux":
     pytest.skip("inotify is part of Linux", allow_module_level=True)

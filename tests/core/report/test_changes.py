@@ -17,7 +17,7 @@ from core.logs.redact.text import redact_lines
 from core.logs.session import read_session
 from core.report.changes import DiffLine, SessionChanges, change_line, diff_text
 from core.report.outcome import OutcomeReader, read_outcome
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 
 class ClaudeLog:

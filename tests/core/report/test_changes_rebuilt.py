@@ -20,7 +20,7 @@ from core.logs.redact.text import redact_lines
 from core.logs.session import LogSession, read_session
 from core.report.changes import FileChange, SessionChanges
 from core.report.outcome import read_outcome
-from core.settings.logs import LineSettings
+from core.settings.program import LineSettings
 
 OLD = ("old_string", "old_str", "oldText", "old_text", "oldString")
 NEW = ("new_string", "new_str", "newText", "new_text", "newString", "new_content", "content")

@@ -8,7 +8,7 @@ import pytest
 
 from core.report.cost import Charge, SessionCost
 from core.report.sums import UNDATED, Budget, Sum, by, dated_charges, day_spent, forecast, total
-from core.settings.screen import CostSettings
+from core.settings.program import CostSettings
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree
 

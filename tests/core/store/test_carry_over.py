@@ -9,8 +9,7 @@ import pytest
 
 from bench.workload import session
 from core.engine.affect.policy import Policy
-from core.engine.response.learned import Learned
-from core.engine.response.rules import built_in
+from core.engine.response.rules import Learned, built_in
 from core.errors import StoreError
 from core.events import MAIN
 from core.settings import Settings

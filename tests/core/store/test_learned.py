@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.response.learned import NOTHING_LEARNED
+from core.engine.response.rules import NOTHING_LEARNED
 from core.settings.response import LearningSettings
 from core.store.carry_over import LearnedStore
 

@@ -18,8 +18,8 @@ from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.store.bookmarks import Label
 from core.timeline.rerun import FIRINGS, Difference, ReceptorRerun, Rerun, compare, key_of, rerun_with, with_edits
-from core.timeline.sweep import Sweep, grid, join_sweeps, parse_sweep, spread, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
+from core.timeline.whatif import Sweep, grid, join_sweeps, parse_sweep, spread, sweep_recording, usual_grid
 from tests.core.strategies import events
 
 OFFSET = "receptor.ambient.offset.frustration"

@@ -81,7 +81,7 @@ def test_what_makes_no_sense_is_said(given: str, logs: Path, capsys: pytest.Capt
 
 def test_the_chart_marks_the_present_value(tmp_path: Path) -> None:
     from core.settings.layers import tunables
-    from core.timeline.sweep import sweep_recording, usual_grid
+    from core.timeline.whatif import sweep_recording, usual_grid
 
     timeline = Stage(tmp_path).timeline
     told = Listener()

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 import themes
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import recorded

@@ -100,7 +100,7 @@ def test_what_is_shown_equals_a_replay_from_the_start(log: Path) -> None:
             feed.ask(Seek(index))
             view = mail.view(partial(_holds_at, index))
             assert view.frame == alone.at(index)
-            assert view.people == alone.people_at(index)
+            assert view.people == alone.society_at(index).read()
 
 
 def test_a_live_log_goes_on_while_the_screen_holds_still(log: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from tui.feed.feed import Pace
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.settings.extras import PlaySettings
+from core.settings.program import PlaySettings
 from tui.feed.viewpoint import SPEEDS, Playhead, Reel
 
 

@@ -7,7 +7,7 @@ from textual.app import App
 from textual.screen import Screen
 
 import themes
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from tests.tui.conftest import until
 from tests.tui.screen_app import recorded
 from tests.tui.still_app import Observatory

@@ -12,7 +12,7 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import Input
 
-from core.settings.screen import ScreenSettings
+from core.settings.program import ScreenSettings
 from tests.tui.conftest import press_each, shown
 from tests.tui.panel_app import text
 from tests.tui.screen_app import Stage, recorded

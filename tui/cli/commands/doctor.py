@@ -91,7 +91,7 @@ def _extensions() -> Section:
     from core.agents.registry import unusable_agents
     from core.export.exporters import exporters
     from core.extension.offers import extension_folder, find_offers
-    from core.extension.use import in_step, listening
+    from core.extension.registry import in_step, listening
     from core.live.notices import installed_channels
     from core.report.checkup import Finding, Section
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.logs.format import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
-    from core.settings.logs import LineSettings
+    from core.settings.program import LineSettings
 
 SHARED = ("html", "cast", "markdown", "atif")  # Formats for a person, of one session.
 

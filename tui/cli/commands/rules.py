@@ -13,8 +13,7 @@ from tui.cli.options import add_settings_options, settings_from
 from tui.cli.streams import print_table, say
 
 if TYPE_CHECKING:
-    from core.engine.response.learned import Learned
-    from core.engine.response.rules import Method, RuleSet
+    from core.engine.response.rules import Learned, Method, RuleSet
 
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 

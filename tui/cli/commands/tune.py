@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from core.timeline.marks import Mark
     from core.timeline.rerun import Difference, Pair
     from core.timeline.run_inputs import RunInputs
-    from core.timeline.sweep import Sweep
-    from core.timeline.whatif import WhatIfResult
+    from core.timeline.whatif import Sweep, WhatIfResult
 
 _SMALL = 400_000  # Bytes below which starting another process costs more than it saves.
 
@@ -145,7 +144,7 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
 def run_sweep(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from core.timeline.sweep import join_sweeps, parse_sweep, require_fitting
+    from core.timeline.whatif import join_sweeps, parse_sweep, require_fitting
 
     name, values = parse_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
@@ -179,7 +178,7 @@ def sweeps(
 
 def swept(run: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
     """Run one session at every value."""
-    from core.timeline.sweep import sweep_session
+    from core.timeline.whatif import sweep_session
 
     session, (settings, initial, later) = run
     return sweep_session(session, settings, name, values, None, initial, later)

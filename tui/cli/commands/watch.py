@@ -138,7 +138,7 @@ class Watch:
     ) -> None:
         """Follow the session of a log; if it has several, the given one."""
         from core.agents.registry import make_kit
-        from core.extension.use import listening
+        from core.extension.registry import listening
         from core.hooks.connection import default_place
         from core.hooks.link import IntakeLink
         from core.live.carry_over import CarryOver

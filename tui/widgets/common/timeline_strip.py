@@ -10,7 +10,7 @@ from textual.reactive import reactive
 
 from core.engine.percept import AXES
 from core.report.formatting import clock
-from core.settings.screen import Series
+from core.settings.program import Series
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, joined_cells, overlaid

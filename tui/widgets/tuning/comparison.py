@@ -15,9 +15,8 @@ from core.settings.layers import tunables
 from core.store.bookmarks import Label, Verdict
 from core.timeline.rerun import FIRINGS
 from core.timeline.run import Track
-from core.timeline.sweep import Sweep, SweepPoint
 from core.timeline.timeline import Timeline
-from core.timeline.whatif import WhatIfResult, changed_series, filled_series
+from core.timeline.whatif import Sweep, SweepPoint, WhatIfResult, changed_series, filled_series
 from tui.draw.line import Canvas, Line, fit, wrapped
 from tui.feed.messages import Seek
 from tui.feed.view import View

@@ -8,10 +8,9 @@ from core.engine.mind.mind import Mind
 from core.engine.mind.readings import Thought
 from core.engine.percept import NEUTRAL, AgentState, Percept, Signal, SignalName
 from core.engine.receptor import Receptor
-from core.engine.response.learned import Learned
 from core.engine.response.reaction import Reaction
 from core.engine.response.response import Response
-from core.engine.response.rules import RuleSet
+from core.engine.response.rules import Learned, RuleSet
 from core.events import Action, Event, Outcome, ToolUse, Turn
 from core.settings import Settings
 

@@ -14,9 +14,18 @@ from core.engine.receptor.heatmap import Heatmap, Leaf
 from core.engine.receptor.persona import likeness
 from core.engine.response.actions import _has_left, _personas, probe, suggest, work_centre
 from core.engine.response.interventions import HotMemo, MemoLine
-from core.engine.response.learned import NOTHING_LEARNED, learn
 from core.engine.response.outlook import chance, outlook
-from core.engine.response.rules import MOST, Deliver, RuleSet, _short, add_foreign_rules, built_in, narrowed
+from core.engine.response.rules import (
+    MOST,
+    NOTHING_LEARNED,
+    Deliver,
+    RuleSet,
+    _short,
+    add_foreign_rules,
+    built_in,
+    learn,
+    narrowed,
+)
 from core.settings.receptor import HeatmapSettings
 from core.settings.response import ActionSettings, LearningSettings, MemoSettings, OutlookSettings
 from tests.core.engine.mind.test_episodes import past

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bench.workload import session
 from core.engine.percept import Axis
-from core.engine.response.learned import LEARNING_AXES, NOTHING_LEARNED, Learned, cue_deltas, learn
+from core.engine.response.rules import LEARNING_AXES, NOTHING_LEARNED, Learned, cue_deltas, learn
 from core.engine.society.engine import Engine, Step
 from core.settings import Settings
 from core.settings.response import LearningSettings

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.engine.percept import AGENT_STATES
-from core.engine.response.rules import BUILT_IN, CUES, NO_RULES, RuleSet, add_rules, built_in, fill
+from core.engine.response.rules import BUILT_IN, CUES, RuleSet, add_rules, built_in, fill
 from core.engine.response.tables import RECEPTOR_RULES
 from core.errors import PolicyError
 
@@ -47,7 +47,7 @@ def test_a_known_method_is_bent_only_where_the_file_speaks() -> None:
 
 
 def test_our_own_methods_are_what_a_check_of_their_file_gives() -> None:
-    assert add_rules(NO_RULES, RECEPTOR_RULES, BUILT_IN) == built_in()
+    assert add_rules(RuleSet((), {}), RECEPTOR_RULES, BUILT_IN) == built_in()
 
 
 def test_the_last_file_wins() -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bench.workload import session
 from core.engine.percept import AGENT_STATES
 from core.settings import Settings
-from core.settings.screen import Series
+from core.settings.program import Series
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
