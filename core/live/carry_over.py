@@ -64,6 +64,7 @@ class CarryOver(Extension):
     ) -> None:
         self.problems: list[str] = []  # Problems of the stores that were not reported yet.
         self.session = ""  # Whose episodes are kept.
+        self.has_failed = False  # Whether the session gave up or is in trouble at its rest.
         self._initial = initial
         self._remembered = settings.mind.episodes.remembered
         self._episodes = episodes or EpisodeStore()
@@ -221,7 +222,7 @@ class CarryOver(Extension):
         if not any(tally.actions.values()):
             return
         if self.project and not engine.affect.quarantined:
-            outcome = "done" if engine.response.ended else ""
+            outcome = "failure" if self.has_failed else "done" if engine.response.ended else ""
             left = AffectLeft(self.session, self._tool, tally.at, engine.affect.deviations, outcome)
             self._affect.leave(self.project, left)
         self._learn(tally, share_accepted(engine.affect.modulation.mutation_acceptance))

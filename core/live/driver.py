@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from core.live.notices import Notifier
 
 
+_FAILED = ("gave up", "looping", "stuck")  # Statuses that neighbours hear of as a failure.
+
+
 class Snapshot(NamedTuple):
     """The facts and state after a number of events."""
 
@@ -452,16 +455,22 @@ class Driver:
         """Leave what was learned for later sessions, once at every longer stillness; whether it did."""
         if self._rested or self.still < self.settings.response.notices.idle:
             return False
-        self._rested = True
-        self.registry.call("on_rest", self.society)
+        self._leave()
         return True
+
+    def _leave(self) -> None:
+        """Leave what was learned; to its neighbours a session that gave up or is in trouble has failed."""
+        self._rested = True
+        if self._carry_over is not None:
+            status = status_of(self.facts(), max(self.heard, self.tracker.last), self._limits)
+            self._carry_over.has_failed = status.word in _FAILED
+        self.registry.call("on_rest", self.society)
 
     def close(self) -> None:
         """Stop watching the session."""
         self.bus.close()
         if not self._rested:
-            self.registry.call("on_rest", self.society)
-        self._rested = True
+            self._leave()
         self.registry.call("on_shutdown", self.society)
 
     def problems(self) -> list[str]:

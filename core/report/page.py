@@ -317,7 +317,8 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     yield "Mind", "pattern", spell_name(frame.receptor.behaviour.short.pattern)
     yield "Mind", "regime", frame.story.regime
     sleep = mind.sleep
-    yield "Mind", "sleep pressure", f"{100 * sleep.pressure:.0f}%"
+    mode = ", dreams are intensive" if mind.homeostasis.intensive else ""
+    yield "Mind", "sleep pressure", f"{100 * sleep.pressure:.0f}%{mode}"
     if sleep.context_tokens:
         turns = f", about {count(sleep.turns_to_compaction, 'turn')} left" if sleep.turns_to_compaction else ""
         yield "Mind", "context", f"{100 * sleep.context:.0f}% of the way to compaction{turns}"

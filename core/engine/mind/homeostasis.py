@@ -50,7 +50,8 @@ class HomeostasisReading(Value, frozen=True):
 class Homeostasis(Stateful):
     """Three rules, each with its signal's rolling average as the set point.
 
-    A correction is proportional to the deviation, lasts as long as the deviation, and never adds up.
+    A correction is proportional to the deviation, lasts as long as the deviation, and never adds up. The average
+    of pleasure waits while pleasure is low: what is chronically low must not become the usual level.
     A knob that the operator fixed does not move.
     """
 
@@ -104,7 +105,10 @@ class Homeostasis(Stateful):
         averages, deviations, straying = self._averages, self._deviations, self._straying
         for index, value in enumerate((vitality, accuracy, pleasure)):
             average = averages[index]
-            average = value if average is None else average + smoothing * (value - average)
+            if average is None:
+                average = value
+            elif index != 2 or average - value < self._threshold[2]:  # What stays low does not become usual.
+                average += smoothing * (value - average)
             averages[index] = average
             deviation = deviations[index] = value - average
             beyond = -deviation if index == 2 else abs(deviation)

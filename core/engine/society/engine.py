@@ -255,7 +255,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 13
+    VERSION = 14
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",

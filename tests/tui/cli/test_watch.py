@@ -111,7 +111,8 @@ class Live:
         self._guard = threading.Timer(60.0, self.process.kill)
         self._guard.start()
         assert self.process.stderr is not None
-        assert b"watching" in self.process.stderr.readline()
+        while b"watching" not in (line := self.process.stderr.readline()):
+            assert line
 
     def next(self) -> dict[str, Any]:
         assert self.process.stdout is not None

@@ -53,6 +53,29 @@ def test_low_pleasure_makes_dreams_intensive_until_it_is_back() -> None:
     assert not regulating.intensive
 
 
+@pytest.mark.parametrize(("pleasure", "intensive"), [(-0.19, False), (-0.2, True), (-0.21, True)])
+def test_pleasure_that_stays_low_is_not_taken_for_its_usual_level(pleasure: float, intensive: bool) -> None:
+    regulating = regulator()
+    feed(regulating, 40, pleasure=0.0)
+    feed(regulating, 19, pleasure=pleasure)
+    assert not regulating.intensive
+    feed(regulating, 1, pleasure=pleasure)
+    assert regulating.intensive is intensive
+    feed(regulating, 100, pleasure=pleasure)
+    assert regulating.intensive is intensive
+
+
+def test_one_better_tick_starts_the_count_of_low_ticks_again() -> None:
+    regulating = regulator()
+    feed(regulating, 40, pleasure=0.0)
+    feed(regulating, 19, pleasure=-0.4)
+    feed(regulating, 1, pleasure=-0.1)
+    feed(regulating, 19, pleasure=-0.4)
+    assert not regulating.intensive
+    feed(regulating, 1, pleasure=-0.4)
+    assert regulating.intensive
+
+
 def test_high_pleasure_changes_nothing() -> None:
     regulating = regulator()
     feed(regulating, 40, pleasure=-0.5)
@@ -84,9 +107,9 @@ def test_correction_ends_with_the_deviation() -> None:
 
 def test_one_average_update_a_tick() -> None:
     regulating = regulator()
-    regulating.update(1.0, 1.0, 1.0)
     regulating.update(0.0, 0.0, 0.0)
-    assert [rule.average for rule in regulating.rules()] == pytest.approx([0.95] * 3)
+    regulating.update(1.0, 1.0, 1.0)
+    assert [rule.average for rule in regulating.rules()] == pytest.approx([0.05] * 3)
 
 
 def test_an_operator_who_holds_a_knob_wins() -> None:
