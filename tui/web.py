@@ -75,14 +75,9 @@ class WebServer:
             return await self._guard(request, handler)
 
         app = self._web.Application(middlewares=[self._web.middleware(guard)])
-        app.add_routes(
-            [
-                self._web.get("/", self._index),
-                self._web.get("/focus.js", self._focus),
-                self._web.get("/ws", self._socket),
-                self._web.static("/static", self._statics),
-            ]
-        )
+        get, static = self._web.get, self._web.static("/static", self._statics)
+        pages = (get("/", self._index), get("/focus.js", self._focus), get("/ws", self._socket))
+        app.add_routes([*pages, static])
         self._runner = self._web.AppRunner(app, access_log=None, shutdown_timeout=_GOODBYE)
         await self._runner.setup()
         await self._web.TCPSite(self._runner, self._host, self._port).start()
@@ -147,14 +142,8 @@ class WebServer:
             raise self._web.HTTPServiceUnavailable(text=f"{self._most} viewers at most; close one.\n")
         self.viewers += 1
         socket = self._web.WebSocketResponse(heartbeat=15, max_msg_size=_LARGEST)
-        service = self._services.AppService(
-            self._command,
-            write_bytes=socket.send_bytes,
-            write_str=socket.send_str,
-            close=socket.close,
-            download_manager=self._downloads,
-            debug=False,
-        )
+        ways = {"write_bytes": socket.send_bytes, "write_str": socket.send_str, "close": socket.close}
+        service = self._services.AppService(self._command, **ways, download_manager=self._downloads, debug=False)
         try:
             await socket.prepare(request)
             width = _number(request.query.get("width"), 80)

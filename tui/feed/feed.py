@@ -108,22 +108,14 @@ class WordsAtPlayhead:
     ) -> View:
         """The view with its words, its title and the session's files."""
         visible, reads = self.wanted.shown, self.wanted.shown and self.wanted.watched
-        logs = word_logs(session) if session is not None else ()
+        words_in = word_logs(session) if session is not None else ()
         if reads:
-            self._now.allow(logs)
+            self._now.allow(words_in)
         title = (view.subject.title or self._now.title(events)) if reads else ""
-        return replace(
-            view,
-            now=self._now.now(events, view.index, view.at, view.agent, pending, words=reads),
-            words=visible,
-            logs=tuple(log.path for log in session.logs) if session is not None else (),
-            word_logs=logs,
-            subject=replace(view.subject, title=title),
-        )
-
-    def hide_in(self, status: Status) -> Status:
-        """Return the status without words, if words are hidden."""
-        return status if self.wanted.shown else status.wordless()
+        now = self._now.now(events, view.index, view.at, view.agent, pending, words=reads)
+        logs = tuple(log.path for log in session.logs) if session is not None else ()
+        subject = replace(view.subject, title=title)
+        return replace(view, now=now, words=visible, logs=logs, word_logs=words_in, subject=subject)
 
 
 def status_with_need(view: View) -> Status | None:
@@ -172,7 +164,7 @@ class Feed:
         self._notifier = notifier
         self._hooks = hooks
         self._hooks_told = False  # Hooks told something since the last picture.
-        self._driver: Driver | None = None
+        self.driver: Driver | None = None  # Another thread may read only its counts.
         self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
         self._at_end = not (play or target.live or target.at)  # A finished session is opened at its end.
@@ -204,11 +196,6 @@ class Feed:
         self._seen.set()
 
     @property
-    def driver(self) -> Driver | None:
-        """Return the session's driver; another thread may read only its counts."""
-        return self._driver
-
-    @property
     def labels(self) -> Labels | None:
         """Return the person's labels of this session's firings, which are stored beside its bookmarks."""
         return self._shelf.labels
@@ -222,7 +209,7 @@ class Feed:
     def run(self) -> None:
         """Serve until stopped; the thread's whole life."""
         try:
-            driver = self._driver = self._open()
+            driver = self.driver = self._open()
             while not self._stopped.is_set():
                 self._serve(driver.source)
                 self._read(driver)
@@ -238,9 +225,9 @@ class Feed:
             if not self._head.loading:
                 self._shelf.leave(len(self._film))
             self._viewpoint.navigator.save(time.monotonic(), at_once=True)
-            if self._driver is not None:
-                self._driver.close()
-                self._complain(self._driver)
+            if self.driver is not None:
+                self.driver.close()
+                self._complain(self.driver)
             if self._watcher is not None:
                 self._watcher.stop()
 
@@ -344,7 +331,7 @@ class Feed:
         actual = self._film.timeline
         timeline = Timeline(settings, initial=actual.initial)
         timeline.extend(actual.events)
-        source = None if self._driver is None else self._driver.source
+        source = None if self.driver is None else self.driver.source
         return self._film_of(timeline, source)
 
     def _apply(self, request: messages.Apply) -> None:
@@ -359,8 +346,8 @@ class Feed:
         self._settings = settings
         self._other = None
         self._pace.settings = settings.screen
-        if self._driver is not None:
-            self._driver.apply(settings)
+        if self.driver is not None:
+            self.driver.apply(settings)
         self._post(messages.Applied(request))
 
     def _read(self, driver: Driver) -> None:
@@ -373,7 +360,7 @@ class Feed:
                 self._other = None
                 self._head.regrow(self._film.timeline.events)
             else:
-                self._film.added(event)
+                self._film.step(len(self._film), event)
                 self._head.grow(event.at)
                 if self._other is not None:
                     self._other.add(event)
@@ -489,7 +476,8 @@ class Feed:
         at_edge = self._head.following or self._head.index >= self._head.total
         if loading is not None or self._late:
             return self._unread() if at_edge else current
-        status = self._words.hide_in(driver.status(self._wall()))
+        status = driver.status(self._wall())
+        status = status if self._words.wanted.shown else status.wordless()
         driver.ring(status)
         if at_edge:
             return status

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from core.engine.receptor.readings import Why
 from core.engine.society import Society, SocietyReading
-from core.engine.society.engine import Frame, Step
+from core.engine.society.engine import Frame
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, SessionStart, Turn
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, StatusFacts
@@ -105,15 +105,9 @@ class Subjects:
         if isinstance(event, Turn) and event.model and event.agent == MAIN:
             subject = replace(last, model=event.model)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
-            subject = replace(
-                last,
-                session=event.session or last.session,
-                tool=event.tool or last.tool,
-                project=event.project or last.project,
-                model=event.model or last.model,
-                synthetic_time=event.synthetic_time,
-                untold=event.untold,
-            )
+            names = ("session", "tool", "project", "model")
+            known = {name: getattr(event, name) or getattr(last, name) for name in names}
+            subject = replace(last, **known, synthetic_time=event.synthetic_time, untold=event.untold)
         else:
             return
         if subject != last:
@@ -153,7 +147,7 @@ class Film:
         self._cuts: dict[str, list[int]] = {}  # Where each agent's context was cut.
         self._names: dict[str, str] | None = None  # What each agent is called, until another one comes.
         for count, event in enumerate(timeline.events, 1):
-            self._take(count, event)
+            self.step(count, event)
 
     def __len__(self) -> int:
         return len(self.timeline)
@@ -162,17 +156,13 @@ class Film:
         """Let the last words of turns be read from these logs."""
         self._history.endings.allow(logs)
 
-    def add(self, event: Event) -> Step:
+    def add(self, event: Event) -> None:
         """Record one event."""
-        step = self.timeline.add(event)
-        self.added(event)
-        return step
+        self.timeline.add(event)
+        self.step(len(self.timeline), event)
 
-    def added(self, event: Event) -> None:
-        """Take note of an event that the recording has just taken in."""
-        self._take(len(self.timeline), event)
-
-    def _take(self, count: int, event: Event) -> None:
+    def step(self, count: int, event: Event) -> None:
+        """Take in the event that made the recording `count` long."""
         self._subjects.add(count, event)
         if isinstance(event, AgentStart | AgentEnd) or event.agent not in (self._names or ()):
             self._names = None
@@ -187,15 +177,18 @@ class Film:
         At that edge neither status nor cost is known from the recording alone; `waiting` are calls that the
         log has not answered yet, `held` is all it has begun and not ended.
         """
-        timeline = self.timeline
-        index, total = min(head.index, len(timeline)), len(timeline)
+        timeline, total = self.timeline, len(self.timeline)
+        index = min(head.index, total)
         if now is not None and index == total:
             sight = self._sights.live(now, agent)
             at = sight.frame.at
         else:
             sight = self._sights.at(index, agent, head.ahead)
             at = timeline.time_of(index) + head.ahead
-        agent_shown = sight.frame.agent
+        agent_shown, status = sight.frame.agent, None
+        if sight.facts is not None:
+            limits, ended = Limits.of(timeline.settings), head.mode == "replay" and index == total
+            status = self._history.status(sight.facts, index, at, limits, waiting=waiting, ended=ended)
         return View(
             frame=sight.frame,
             people=sight.people,
@@ -212,16 +205,7 @@ class Film:
             mode=head.mode,
             playing=head.playing,
             speed=head.speed,
-            status=None
-            if sight.facts is None
-            else self._history.status(
-                sight.facts,
-                index,
-                at,
-                Limits.of(timeline.settings),
-                waiting=waiting,
-                ended=head.mode == "replay" and index == total,
-            ),
+            status=status,
             spent=self._spending.at(index, at, pending),
             preserved=self._preserved_at(index, agent_shown),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, agent_shown),

@@ -116,14 +116,9 @@ class OtherSessions:
         """A session that works in the same folder while the one on the screen rests."""
         if view is None or view.status is None or not view.status.at_rest or not view.subject.project:
             return None
-        here = [
-            row
-            for row in self._rows
-            if self._is_other(row, view)
-            and row.project == view.subject.project
-            and row.facts.heard > view.end
-            and row.status.word in ("working", "looping", "stuck", "needs you", "may need you")
-        ]
+        active = ("working", "looping", "stuck", "needs you", "may need you")
+        later = [row for row in self._rows if row.facts.heard > view.end and row.status.word in active]
+        here = [row for row in later if row.project == view.subject.project and self._is_other(row, view)]
         return max(here, key=lambda row: row.facts.heard, default=None)
 
     def shown_in(self, view: View, board: HookBoard) -> View:

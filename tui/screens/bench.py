@@ -425,11 +425,8 @@ class Bench(Horizontal):
             return
         compared, settings = self.effects.compared, self.draft.settings
         if compared is not None and not compared.complete:
-            self.post_message(
-                Failed(
-                    f"the changes are still being tried ({compared.share:.0%}); repeat this when the result is there"
-                )
-            )
+            still = f"the changes are still being tried ({compared.share:.0%})"
+            self.post_message(Failed(f"{still}; repeat this when the result is there"))
             return
         tried = compared.done if compared is not None else 0
         replaced = self.draft.base, dict(self.draft.edits)

@@ -50,8 +50,8 @@ class BranchScreen(ModelTab):
     AUTO_FOCUS = "TextPage"
     HAS_TIMELINE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "go", "go to record", "Go to a record of the conversation", show=True),
-        bind("hand.steer", "steer", "preview", "Preview a message at the playhead", show=True),
+        bind("open", "type('#record')", "go to record", "Go to a record of the conversation", show=True),
+        bind("hand.steer", "type('#steer')", "preview", "Preview a message at the playhead", show=True),
         bind("view", "dream", "dream again", "Dream with another seed", show=True),
     ]
 
@@ -140,14 +140,6 @@ class BranchScreen(ModelTab):
             self._put("dream", [_WAITS])
             self.run_worker(lambda: self._dream(copy), name="dream", group="dream", thread=True, exclusive=True)
 
-    def action_steer(self) -> None:
-        """Ask for the sentence that is to be tried."""
-        self._open_line("#steer")
-
-    def action_go(self) -> None:
-        """Ask for the record to go to."""
-        self._open_line("#record")
-
     @on(Input.Submitted, "#record")
     def _go_to_record(self, message: Input.Submitted) -> None:
         message.stop()
@@ -195,7 +187,8 @@ class BranchScreen(ModelTab):
         else:
             super().action_leave()
 
-    def _open_line(self, line: str) -> None:
+    def action_type(self, line: str) -> None:
+        """Ask for the record to go to, or for the sentence that is to be tried."""
         self.add_class("-typing")
         entry = self.query_one(line, Input)
         entry.display = True

@@ -45,16 +45,13 @@ class ChangedFiles(CursorList):
         what = "deleted" if one.deleted else "new" if one.created else "moved" if one.moved_from else ""
         figures = ("", "") if one.state in ("command", "possible") else (f"+{one.added}", f"-{one.removed}")
         right = f" {what:>7} {figures[0]:>6} {figures[1]:>6}"
-        name = fit(path_end(plain(one.path), max(4, width - 2 - len(right))), max(4, width - 2 - len(right)))
+        room = max(4, width - 2 - len(right))
+        name = fit(path_end(plain(one.path), room), room)
         if number == self.cursor:
             return [(fit(f"{sign} {name}{right}", width), "cursor")]
-        return [
-            (f"{sign} ", "quiet"),
-            (name, "plain"),
-            (f" {what:>7} ", "quiet"),
-            (f"{figures[0]:>6} ", "confidence"),
-            (f"{figures[1]:>6}", "frustration" if one.removed else "quiet"),
-        ]
+        removed = f"{figures[1]:>6}", "frustration" if one.removed else "quiet"
+        title: Line = [(f"{sign} ", "quiet"), (name, "plain"), (f" {what:>7} ", "quiet")]
+        return [*title, (f"{figures[0]:>6} ", "confidence"), removed]
 
     def moved(self) -> None:
         if isinstance(self.screen, ChangesScreen):

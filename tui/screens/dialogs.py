@@ -225,13 +225,9 @@ def _send(
 
     def work() -> None:
         fault = link.decide(question.number, choice, reason, where, answers, question.at)
-        app.call_from_thread(
-            app.notify,
-            fault or plain(question.what, 200),
-            title="Not answered" if fault else f"{_DONE[choice][:1].upper()}{_DONE[choice][1:]}",
-            severity="warning" if fault else "information",
-            markup=False,
-        )
+        title, severity = ("Not answered", "warning") if fault else (_DONE[choice].capitalize(), "information")
+        words = fault or plain(question.what, 200)
+        app.call_from_thread(app.notify, words, title=title, severity=severity, markup=False)
 
     app.run_worker(work, name="permit", group="permit", thread=True)
 
@@ -384,11 +380,8 @@ _SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "profile of yours", "
 def _described(profile: SettingsProfile) -> Content:
     values = count(len(profile.values), "value") if profile.values else "built-in values"
     faults = f" · {count(len(profile.complaints), 'line')} left out" if profile.complaints else ""
-    return Content.assemble(
-        (plain(profile.name, 40), "bold"),
-        (f"  load this {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"),
-        plain(profile.sentence, 200) or "no description",
-    )
+    about = f"  load this {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"
+    return Content.assemble((plain(profile.name, 40), "bold"), about, plain(profile.sentence, 200) or "no description")
 
 
 # The file that was saved, the profile to load, or what else to do with the changes.

@@ -33,14 +33,8 @@ _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _NO_BREAK = "\u00a0"
 _MEASURE = 96  # Widest a paragraph gets.
 # Panels of other screens that are explained at the end.
-_EXPLAINED: tuple[type[Panel], ...] = (
-    Document,
-    PassagePane,
-    *MindScreen.CARDS,
-    *GovernorScreen.CARDS,
-    *AffectScreen.CARDS,
-    *ResponseScreen.CARDS,
-)
+_TABS = (MindScreen, GovernorScreen, AffectScreen, ResponseScreen)
+_EXPLAINED: list[type[Panel]] = [Document, PassagePane, *(card for tab in _TABS for card in tab.CARDS)]
 
 
 class KeyRow(NamedTuple):
@@ -219,11 +213,8 @@ def _key_lines(row: KeyRow, width: int) -> Iterator[Line]:
     keys, name = 12, 20 if width >= 70 else 0
     room = max(8, min(_MEASURE, width - keys - name - 1))
     for number, piece in enumerate(wrapped(row.does, room)):
-        yield [
-            (fit("" if number else row.keys, keys - 1) + " ", "strong"),
-            (fit(piece, room) + " ", "plain"),
-            (fit("" if number else row.id, name), "quiet"),
-        ]
+        key, id_ = ("", "") if number else (row.keys, row.id)
+        yield [(fit(key, keys - 1) + " ", "strong"), (fit(piece, room) + " ", "plain"), (fit(id_, name), "quiet")]
 
 
 def _prose(text: str, width: int) -> list[Line]:

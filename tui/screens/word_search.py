@@ -115,11 +115,10 @@ class WordSearchScreen(LeftOnce[None]):
             here = listed.highlighted
             listed.clear_options()
             width = max(20, self.size.width - 4)
-            before = [("", ""), *((hit.path, hit.session) for hit in hits)]
-            listed.add_options(
-                Option(_hit_lines(hit, width, first=last != (hit.path, hit.session)))
-                for last, hit in zip(before, hits, strict=False)
-            )
+            sessions = [(hit.path, hit.session) for hit in hits]
+            firsts = [one != before for one, before in zip(sessions, [("", ""), *sessions], strict=False)]
+            lines = (_hit_lines(hit, width, first=first) for hit, first in zip(hits, firsts, strict=True))
+            listed.add_options(map(Option, lines))
             if hits:
                 listed.highlighted = min(here or 0, len(hits) - 1)
         self._tell()

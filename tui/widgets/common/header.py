@@ -381,12 +381,8 @@ def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
     pieces = wrapped(f"“{plain(now.said)}”", max(8, first))
     if len(pieces) > most:
         pieces = [*pieces[: most - 1], pieces[most - 1] + " " + pieces[most]]
-    return [
-        _row(
-            "" if number else "agent", [(piece, "plain")], "" if number else lately, first + _LABEL if number else width
-        )
-        for number, piece in enumerate(pieces)
-    ]
+    rows = [_row("agent", [(pieces[0], "plain")], lately, width)]
+    return rows + [_row("", [(piece, "plain")], "", first + _LABEL) for piece in pieces[1:]]
 
 
 def _with_figure(line: Line, right: str, width: int) -> Line:

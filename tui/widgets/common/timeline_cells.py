@@ -104,16 +104,11 @@ class EventWindow(NamedTuple):
         return [self.start + cell * span // self.width for cell in range(self.width + 1)]
 
 
-def column_of(series: str) -> str:
-    """The column of a track that holds a series."""
-    return f"axis.{series}" if series in AXES else series
-
-
 def heights(track: Track | None, series: str, window: EventWindow) -> Numbers:
     """Return the greatest value of a series in each cell; a cell without events repeats the one before."""
     if track is None or window.stop <= window.start:
         return np.zeros(window.width, np.float32)
-    name = column_of(series)
+    name = f"axis.{series}" if series in AXES else series
     first, last = track.row(window.start - 1) + 1, track.row(window.stop - 1) + 1
     earlier = track.columns.column(name, max(0, first - 1), first)
     before = float(earlier[0]) if len(earlier) else 0.0
@@ -312,9 +307,8 @@ def bar_cells(eighths: Sequence[int], height: int, ink: str, ground: str = " ") 
 
 def shade(row: Sequence[Cell], silenced: Sequence[bool]) -> list[Cell]:
     """A row with its empty cells shaded where the flow gate silences."""
-    return [
-        (SHADE, "flow-dim") if quiet and cell in _EMPTY else cell for cell, quiet in zip(row, silenced, strict=True)
-    ]
+    cells = zip(row, silenced, strict=True)
+    return [(SHADE, "flow-dim") if quiet and cell in _EMPTY else cell for cell, quiet in cells]
 
 
 _EMPTY = frozenset(((" ", "track"), (" ", "quiet"), ("▁", "track")))
@@ -385,11 +379,8 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
 
 def _trigger(mark: Mark, timeline: Timeline) -> str:
     """Return a method's subject and answer, and where its words are."""
-    inputs = [
-        firing_words(one.name)
-        for one in timeline.marks.between(mark.place, mark.place + 1)
-        if one.kind == "signal" and one.agent == mark.agent
-    ]
+    here = timeline.marks.between(mark.place, mark.place + 1)
+    inputs = [firing_words(one.name) for one in here if one.kind == "signal" and one.agent == mark.agent]
     because = f"answers {' and '.join(dict.fromkeys(inputs))}" if inputs else ""
     return " · ".join(part for part in (_advice("method", mark.name), because, "m 4 shows its text") if part)
 

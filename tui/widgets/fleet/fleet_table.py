@@ -241,11 +241,8 @@ def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
     if wide:
         chosen.append(Column("agent", room.agent, _text(lambda row: row.agent), "agent"))
     if huge:
-        chosen += [
-            Column("model", 12, _text(lambda row: model_name(row.model))),
-            Column("state", 10, _state),
-            Column("pattern", 14, _pattern_cell),
-        ]
+        chosen.append(Column("model", 12, _text(lambda row: model_name(row.model))))
+        chosen += [Column("state", 10, _state), Column("pattern", 14, _pattern_cell)]
     chosen.append(Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve))
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:

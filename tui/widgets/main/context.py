@@ -38,7 +38,7 @@ class ContextPanel(Panel):
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         ranked: list[tuple[int, Line]] = [
-            *((number, line) for number, line in enumerate(sleep_lines(sleep, width))),
+            *enumerate(sleep_lines(sleep, width)),
             (0, context_bar(view, width)),
             (1, context_line(sleep, width)),
             *([(3, window)] if (window := window_line(view, width)) else []),
@@ -46,8 +46,7 @@ class ContextPanel(Panel):
         ]
         preserved = view.preserved
         if preserved is not None and view.at - preserved.at <= _SHOWN:
-            preserved_rows = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
-            ranked += [(3 + number, line) for number, line in enumerate(preserved_rows)]
+            ranked += enumerate(([(fit(line, width), "plain")] for line in preserved_lines(preserved)), 3)
         chart = self._chart(view, width, height - len(ranked) - 1) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
         ranked.append((4, self._past_cuts(view, width)))
@@ -155,12 +154,8 @@ def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:
     share = f" {sleep.pressure:>4.0%}"
     room = width - _LABEL - len(share)
     beside = f" · {due}" if due and room - len(due) - 3 >= 6 else ""
-    gauge: Line = [
-        (fit("sleep", _LABEL), "plain"),
-        *meter(sleep.pressure, max(1, room - len(beside)), "fatigue"),
-        (share, "plain"),
-        (beside, "quiet"),
-    ]
+    bar = meter(sleep.pressure, max(1, room - len(beside)), "fatigue")
+    gauge: Line = [(fit("sleep", _LABEL), "plain"), *bar, (share, "plain"), (beside, "quiet")]
     return [gauge] if beside or not due else [gauge, [(fit(f"{' ' * _LABEL}{due}", width), "quiet")]]
 
 
@@ -172,14 +167,9 @@ def context_bar(view: View, width: int) -> Line:
         unknown = "not in this log" if "tokens" in view.subject.untold else "size not reported yet"
         words = "just compacted" if sleep.compactions else unknown
         return [(fit("context", _LABEL), "quiet"), (fit(words, width - _LABEL), "quiet")]
-    label: Line = [(fit("context", _LABEL), "plain")]
-    if near:
-        label = [("context", "alert-tag"), (" ", "plain")]
-    return [
-        *label,
-        *meter(sleep.context, max(1, width - _LABEL - 5), "alert" if near else "uncertainty"),
-        (f" {sleep.context:>4.0%}", "alert" if near else "plain"),
-    ]
+    label: Line = [("context", "alert-tag"), (" ", "plain")] if near else [(fit("context", _LABEL), "plain")]
+    bar = meter(sleep.context, max(1, width - _LABEL - 5), "alert" if near else "uncertainty")
+    return [*label, *bar, (f" {sleep.context:>4.0%}", "alert" if near else "plain")]
 
 
 def context_line(sleep: SleepReading, width: int) -> Line:
@@ -193,12 +183,7 @@ def context_line(sleep: SleepReading, width: int) -> Line:
         return [(first_fit(past, width), "alert")]
     tries = [f"{tokens} of {point} tokens", f"{tokens}/{point}"]
     if left is not None:
-        turns = count(left, "turn")
-        tries = [
-            f"{tokens} of {point} tokens · compaction in ~{turns}",
-            f"{tokens}/{point} · compaction in ~{turns}",
-            f"{tokens}/{point} · ~{turns} left",
-            f"{tokens}/{point} · ~{turns}",
-            *tries,
-        ]
+        whole, brief = tries
+        due, turns = f"compaction in ~{count(left, 'turn')}", f"~{count(left, 'turn')}"
+        tries = [f"{whole} · {due}", f"{brief} · {due}", f"{brief} · {turns} left", f"{brief} · {turns}", *tries]
     return [(first_fit(tries, width), "alert" if sleep.context >= NEAR else "quiet")]

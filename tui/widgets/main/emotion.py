@@ -87,10 +87,8 @@ def axis_details(recording: Timeline | None, view: View, width: int, height: int
     curves, seconds = axis_history(recording, view, axes if tall >= 6 else (), room - 21)
     tops = {axis.axis: points for axis, points in zip(axes, curves, strict=False)}
     for row in range(rows):
-        blocks = [
-            _block(view, axis, tops.get(axis.axis, []), seconds, room, tall)
-            for axis in axes[row * columns : row * columns + columns]
-        ]
+        here = axes[row * columns : row * columns + columns]
+        blocks = [_block(view, axis, tops.get(axis.axis, []), seconds, room, tall) for axis in here]
         for number in range(tall):
             line: Line = []
             for block in blocks:
@@ -178,11 +176,8 @@ def _pushes(why: Why, view: View, width: int, most: int) -> Iterator[Line]:
     for amount, source, count, ago in visible:
         again = f" x{count}" if count > 1 else ""
         when = f"{ago} ago" if ago else ""
-        yield [
-            (f"  {'+' if amount >= 0 else '-'}{fraction(abs(amount))} ", why.axis),
-            (fit(source + again, max(0, width - 8 - len(when))), "plain"),
-            (when, "quiet"),
-        ]
+        pushed = f"  {'+' if amount >= 0 else '-'}{fraction(abs(amount))} "
+        yield [(pushed, why.axis), (fit(source + again, max(0, width - 8 - len(when))), "plain"), (when, "quiet")]
     if len(visible) < len(entries):
         rest = sum(entry[0] for entry in entries[most - 1 :])
         more = len(entries) - len(visible)
@@ -232,13 +227,8 @@ class EmotionAxes(Panel):
                 level = fraction(axis.threshold)
                 label = f"fires {level}" if name == _NAME else f"at {level}"
             span_label = f" {span(seconds)}" if points and not lines else ""
-            lines.append(
-                [
-                    (fit(label, name), "quiet"),
-                    (fit(sparkline(points), room), f"{axis.axis}-dim"),
-                    (fit(span_label, tail), "quiet"),
-                ]
-            )
+            curve = fit(sparkline(points), room), f"{axis.axis}-dim"
+            lines.append([(fit(label, name), "quiet"), curve, (fit(span_label, tail), "quiet")])
         return lines
 
 

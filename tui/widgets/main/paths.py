@@ -275,10 +275,10 @@ class PathTree(CursorPanel):
         columns = PathColumns(self._rows, width - overflow)
         hot = max(row.hottest for row in self._rows)
         full = max(row.heat for row in self._rows)
-        lines = [
-            self._row(row, columns, view.at, row.hottest / hot if hot else 0, row.heat / full if full else 0)
-            for row in visible
-        ]
+        lines = []
+        for row in visible:
+            near, share = row.hottest / hot if hot else 0, row.heat / full if full else 0
+            lines.append(self._row(row, columns, view.at, near, share))
         if overflow:
             add_scrollbar(lines, self._top, len(self._rows))
         return [columns.titles(), *lines] if self.detailed else lines

@@ -83,19 +83,12 @@ class SignalFeed(CursorPanel):
 
     def action_move(self, by: int) -> None:
         """Choose another entry."""
-        if self.view is None:
-            return
-        stop = self._stop(self.view)
-        if stop:
-            place = max(0, min(stop - 1, self._cursor(stop) + by))
-            self._choose(place, stop)
+        if self.view is not None and (stop := self._stop(self.view)):
+            self._choose(max(0, min(stop - 1, self._cursor(stop) + by)), stop)
 
     def action_jump(self) -> None:
         """Take the playhead to the event of the chosen entry."""
-        if self.view is None:
-            return
-        stop = self._stop(self.view)
-        if stop:
+        if self.view is not None and (stop := self._stop(self.view)):
             mark = self._marks_kept.kept[stop - 1 - self._cursor(stop)]
             self._chosen = None
             self.post_message(Seek(mark.place + 1, mark.agent))
@@ -151,12 +144,8 @@ class SignalFeed(CursorPanel):
         room = max(0, width - len(when) - 3 - len(tail))
         names = names_of(view)
         text = fit(mark_text(mark, names), room).rstrip()
-        who = (
-            ""
-            if mark.agent == view.agent and not self.detailed
-            else f" · {names.get(mark.agent, plain(mark.agent, 20))}"
-        )
-        who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
+        named = (self.detailed or mark.agent != view.agent) and len(view.agents) > 1 and len(text) + 6 <= room
+        who = f" · {names.get(mark.agent, plain(mark.agent, 20))}" if named else ""
         if under and self.has_focus:
             return [(fit(f"{when} {mark_glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
         return [
@@ -212,12 +201,8 @@ class SalienceQueue(Panel):
         settings, top = self._settings(view), _scale(mind.salience)
         lines: list[Line] = []
         for item in mind.salience:
-            lines += [
-                _row(item, view, settings, width, top),
-                _sum_line(item, settings, width),
-                _fate(item, view, settings),
-            ]
-            lines.append([])
+            lines += [_row(item, view, settings, width, top), _sum_line(item, settings, width)]
+            lines += [_fate(item, view, settings), []]
         more = mind.queued - sum(item.times for item in mind.salience)
         rest = f", {more} of them not shown" if more > 0 else ""
         lines.append([(f"{mind.queued} waiting{rest}", "quiet")])
@@ -238,11 +223,8 @@ _DEFAULT = SalienceSettings()
 
 
 def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, float, float]:
-    return (
-        item.novelty * settings.novelty_weight,
-        item.relevance * settings.relevance_weight,
-        item.urgency * settings.urgency_weight,
-    )
+    novelty, relevance = item.novelty * settings.novelty_weight, item.relevance * settings.relevance_weight
+    return novelty, relevance, item.urgency * settings.urgency_weight
 
 
 def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: int, top: float) -> Line:

@@ -87,14 +87,9 @@ class Neurons(NamedTuple):
 def neurons(view: View, recording: Timeline | None) -> Neurons:
     """Gather them from the frame, and the newest firing from the recording."""
     receptor = view.frame.receptor
-    return Neurons(
-        receptor.gate,
-        receptor.held,
-        receptor.meta,
-        view.frame.story.state,
-        tuple(axis for axis in receptor.axes if axis.axis != "flow"),
-        _newest_firing(view, recording),
-    )
+    heard = tuple(axis for axis in receptor.axes if axis.axis != "flow")
+    fired = _newest_firing(view, recording)
+    return Neurons(receptor.gate, receptor.held, receptor.meta, view.frame.story.state, heard, fired)
 
 
 def _newest_firing(view: View, recording: Timeline | None) -> Fired | None:
@@ -132,15 +127,9 @@ def standing_lines(now: Neurons) -> list[Line]:
     lines: list[Line] = []
     for reading in sorted(now.held, key=lambda reading: -reading.intensity):
         axis = by_axis[reading.axis]
-        lines.append(
-            [
-                ("○ " if axis.held else "● ", axis.axis),
-                (f"{SHORT[axis.axis]:<6}", "strong"),
-                (f" {margin(axis.value, axis.threshold)}", "plain"),
-                (f" {axis.release}" if axis.held else "", "quiet"),
-                (" left" if axis.held else "", "quiet"),
-            ]
-        )
+        name: Line = [("○ " if axis.held else "● ", axis.axis), (f"{SHORT[axis.axis]:<6}", "strong")]
+        left: Line = [(f" {axis.release}", "quiet"), (" left", "quiet")] if axis.held else []
+        lines.append([*name, (f" {margin(axis.value, axis.threshold)}", "plain"), *left])
     return lines
 
 
@@ -152,11 +141,8 @@ def waiting_lines(now: Neurons) -> list[Line]:
 
 def field_pieces(now: Neurons) -> list[tuple[str, str]]:
     """Return the amounts that C adds to the thresholds of B, the largest first; zeros are left out."""
-    return [
-        (f"{SHORT[axis]} {'-' if amount < 0 else '+'}{fraction(abs(amount))}", axis)
-        for axis, amount in sorted(now.meta.field, key=lambda entry: -abs(entry[1]))
-        if amount
-    ]
+    field = sorted((entry for entry in now.meta.field if entry[1]), key=lambda entry: -abs(entry[1]))
+    return [(f"{SHORT[axis]} {'-' if amount < 0 else '+'}{fraction(abs(amount))}", axis) for axis, amount in field]
 
 
 def rate_pieces(now: Neurons) -> list[tuple[str, str]]:
@@ -319,12 +305,8 @@ def _memory(now: Neurons, width: int) -> list[Line]:
 def _acting(now: Neurons) -> list[Line]:
     """Say what acts on what, in sentences."""
     gate = now.gate
-    first = (
-        "A fires, so B is muted."
-        if gate.firing
-        else f"A does not fire: flow is {max(0.0, gate.threshold - gate.value):.2f} below its threshold."
-    )
-    lines: list[Line] = [[(first, "plain")]]
+    below = f"A does not fire: flow is {max(0.0, gate.threshold - gate.value):.2f} below its threshold."
+    lines: list[Line] = [[("A fires, so B is muted." if gate.firing else below, "plain")]]
     for axis, amount in now.meta.field:
         if amount:
             how = "lowers" if amount < 0 else "raises"

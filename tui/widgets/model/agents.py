@@ -92,14 +92,8 @@ class AgentList(CursorPanel):
         left = width - len(guide) - 2 - len(name) - 2 - 2
         right = first_fit(_agent_figures(agent, summary, view.at, status), left - _TASK)
         room = max(0, left - len(right))
-        first: Line = [
-            (guide, "baseline"),
-            (f"{sign} ", ink),
-            (plain(name), "strong"),
-            ("  ", "plain"),
-            (fit(plain(task), room), "plain"),
-            (f"  {right}", "quiet"),
-        ]
+        title: Line = [(guide, "baseline"), (f"{sign} ", ink), (plain(name), "strong"), ("  ", "plain")]
+        first: Line = [*title, (fit(plain(task), room), "plain"), (f"  {right}", "quiet")]
         if here:
             first = [(text, "cursor" if self.has_focus else ink) for text, ink in first]
         indent = " " * (len(guide) + 2)
@@ -264,10 +258,8 @@ def guarded_card(name: str, kind: type[Card]) -> type[Card]:
         def _guarded(self, hook: str, view: View, width: int) -> list[Line]:
             if self.faults < FAULTS:
                 try:
-                    return [
-                        [(plain(str(text), 500), str(ink)) for text, ink in line]
-                        for line in getattr(super(), hook)(view, width)
-                    ]
+                    lines = getattr(super(), hook)(view, width)
+                    return [[(plain(str(text), 500), str(ink)) for text, ink in line] for line in lines]
                 except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                     self._failed(fault)
             end = "; it is switched off until nooscope restarts" if self.faults >= FAULTS else ""

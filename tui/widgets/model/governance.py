@@ -35,9 +35,8 @@ class GovernorCard(Card):
         yield from _budgets(governor, width)
         yield _limited("steps", governor.step, governor.profile.max_steps, width)
         yield _limited("no progress", governor.stagnant, governor.profile.stagnation_window, width, ink="fatigue")
-        yield from sentence_lines(
-            governor.would_halt or "would not halt", width, "alert" if governor.would_halt else "quiet"
-        )
+        halt = governor.would_halt
+        yield from sentence_lines(halt or "would not halt", width, "alert" if halt else "quiet")
         if governor.after_halt:
             yield from sentence_lines(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
 
@@ -53,15 +52,11 @@ class GovernorCard(Card):
             ("recovers", f"effort under {profile.effort_dip:g} or persistence {profile.persistence_dip:g}"),
             ("stabilises", f"effort back at {profile.recovery_cap:g}"),
         )
-        rules: list[Line] = [
-            [
-                ("▶ " if name == governor.halt else "  ", "alert"),
-                (fit(name, 12), "alert" if name == governor.halt else "plain"),
-                (fit(words, max(1, width - 14)), "quiet"),
-            ]
-            for name, words in rows
-        ]
-        return [*self.brief(view, width), [], heading("when it would halt or recover (the first that applies)"), *rules]
+        lines = [*self.brief(view, width), [], heading("when it would halt or recover (the first that applies)")]
+        for name, words in rows:
+            sign, ink = ("▶ ", "alert") if name == governor.halt else ("  ", "plain")
+            lines.append([(sign, "alert"), (fit(name, 12), ink), (fit(words, max(1, width - 14)), "quiet")])
+        return lines
 
 
 def _limited(name: str, value: int, limit: int, width: int, ink: str = "heat-2") -> Line:
@@ -99,14 +94,9 @@ class PressureCard(Card):
             for name, value in pressures.items()
         ]
         lines.append([])
-        lines.extend(
-            [
-                (fit(source.name, 11), "quiet"),
-                (f"{source.value:+.2f} ", "plain"),
-                (fit(source.cause, max(1, width - 17)), "quiet"),
-            ]
-            for source in governor.inputs
-        )
+        for source in governor.inputs:
+            cause = fit(source.cause, max(1, width - 17))
+            lines.append([(fit(source.name, 11), "quiet"), (f"{source.value:+.2f} ", "plain"), (cause, "quiet")])
         return lines
 
 
@@ -134,13 +124,9 @@ class GovernedCard(Card):
         if len(points) > room:
             points = [points[place * len(points) // room] for place in range(room)]
         lasted = span(max(0.0, episode.closed_at - episode.opened_at))
-        head: Line = [
-            ("▶" if open_ else " ", "live"),
-            (f"{episode.number:>3} ", "quiet"),
-            (f"{clock(episode.opened_at - view.start)} ", "quiet"),
-            (fit(sparkline(points), room) + " ", "confidence"),
-            (count(episode.steps, "step").rjust(10), "plain"),
-        ]
+        number = f"{episode.number:>3} {clock(episode.opened_at - view.start)} "
+        curve, steps = fit(sparkline(points), room) + " ", count(episode.steps, "step").rjust(10)
+        head = [("▶" if open_ else " ", "live"), (number, "quiet"), (curve, "confidence"), (steps, "plain")]
         if episode.halt:
             after = f", {episode.after_halt} after" if episode.after_halt else ""
             words = f"     ■ {episode.halt} at step {episode.steps}{after}"
@@ -161,10 +147,9 @@ class SocietyCard(Card):
         visible = people.agents[:most]
         guides = tree_guides([agent.depth for agent in visible])
         names = names_of(view)
-        lines = [
-            self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width)
-            for agent, guide in zip(visible, guides, strict=True)
-        ]
+        lines = []
+        for agent, guide in zip(visible, guides, strict=True):
+            lines.append(self._agent(view, agent, names.get(agent.name, plain(agent.name, 20)), guide, width))
         if len(people.agents) > most:
             lines.append([(f"and {len(people.agents) - most} more", "quiet")])
         lines.append([])
@@ -177,24 +162,17 @@ class SocietyCard(Card):
         strongest = strongest_field(people.zone.mean)
         if strongest:
             lines.append(pair("shared mood", strongest, width))
-        lines.extend(
-            [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} runs away: not passed on", max(1, width - 2)), "alert")]
-            for field in people.zone.spirals
-        )
-        return lines
+        spirals = (f"! {FIELD_NAMES[field]} runs away: not passed on" for field in people.zone.spirals)
+        return [*lines, *([(fit(words, max(3, width)), "alert")] for words in spirals)]
 
     def _agent(self, view: View, agent: AgentReading, name: str, indent: str, width: int) -> Line:
         sign, ink = agent_sign(agent, None)
         strongest = strongest_field(agent.deviations)
         room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
         here = agent.name == view.agent
-        line: Line = [
-            (indent, "baseline"),
-            (f"{sign} ", ink),
-            (fit(name, room), "strong" if here else "plain"),
-            (f"{agent.events:>6,}", "quiet"),
-        ]
-        return [*line, (f" {strongest:>17}", "quiet")] if width >= 34 else line
+        figures = f"{agent.events:>6,}" + (f" {strongest:>17}" if width >= 34 else "")
+        label = fit(name, room), "strong" if here else "plain"
+        return [(indent, "baseline"), (f"{sign} ", ink), label, (figures, "quiet")]
 
 
 def strongest_field(deviations: tuple[float, ...]) -> str:
@@ -282,19 +260,15 @@ class ModulationCard(Card):
 
     def more(self, view: View, width: int) -> list[Line]:
         lean = view.frame.affect.composition
-        ways = view.frame.response.delegates
+        ways = []
+        for way in view.frame.response.delegates:
+            succeeded = f"  {way.good} of {way.runs} succeeded" if way.runs else ""
+            ways.append(pair(plain(way.role, 24), f"{way.score:.2f}{succeeded}", width))
         return [
             *self.brief(view, width),
             [],
             heading("ways to continue, the preferred one first"),
-            *[
-                pair(
-                    plain(way.role, 24),
-                    f"{way.score:.2f}" + (f"  {way.good} of {way.runs} succeeded" if way.runs else ""),
-                    width,
-                )
-                for way in ways
-            ],
+            *ways,
             [],
             heading("tendencies, 1 is normal"),
             pair("confidence fades", f"{lean.confidence_decay:.2f}", width),
@@ -328,16 +302,9 @@ class QuarantineCard(Card):
         whole = max(1.25 * affect.enter, affect.volatility, 1e-9)
         state = ("▣ QUARANTINED", "alert") if affect.quarantined else ("● trusted", "live")
         yield [state, (f"  {count(affect.quarantines, 'quarantine')} so far", "quiet")]
-        yield gauge(
-            "volatility",
-            affect.volatility / whole,
-            width,
-            f"{affect.volatility:.3f}",
-            ink="frustration" if affect.quarantined else "heat-2",
-            limit=affect.enter / whole,
-            marks=[(affect.release / whole, "·", "threshold")],
-        )
-
+        volatility, ink = affect.volatility / whole, "frustration" if affect.quarantined else "heat-2"
+        limit, marks = affect.enter / whole, [(affect.release / whole, "·", "threshold")]
+        yield gauge("volatility", volatility, width, f"{affect.volatility:.3f}", ink=ink, limit=limit, marks=marks)
         yield from ([("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions)
         if not affect.restrictions:
             yield from sentence_lines("nothing is restricted", width)
@@ -361,13 +328,11 @@ class LineageCard(Card):
             yield [("affect has not changed yet", "quiet")]
             return
         altered = self._verify(links, affect.head)
-        if altered is None:
-            state: Line = [("✓ intact ", "live")]
-        else:
-            state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
-        room = max(1, width - sum(len(text) for text, _ in state))
-        state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
-        yield state
+        state, ink = "✓ intact ", "live"
+        if altered is not None:
+            state, ink = f"✗ altered at link {altered + 1} of {len(links)} ", "alert"
+        changes = fit(f" {count(affect.changes, 'change')} so far", max(1, width - len(state)))
+        yield [(state, ink), (changes, "quiet")]
         if self.rich and affect.head:
             yield pair("newest fingerprint", affect.head[:16], width)
         for link in reversed(links[-most:]):
@@ -400,14 +365,5 @@ class LineageCard(Card):
         ]
 
 
-GOVERNOR_CARDS: tuple[type[Card], ...] = (GovernorCard, PressureCard, GovernedCard)
-
-
-AFFECT_CARDS: tuple[type[Card], ...] = (
-    FieldCard,
-    ModulationCard,
-    LineageCard,
-    QuarantineCard,
-    SocietyCard,
-    AgentFieldsCard,
-)
+GOVERNOR_CARDS = (GovernorCard, PressureCard, GovernedCard)
+AFFECT_CARDS = (FieldCard, ModulationCard, LineageCard, QuarantineCard, SocietyCard, AgentFieldsCard)

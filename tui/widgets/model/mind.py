@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from core.engine.mind.episode import ACTION_WORDS, Border, Verdict
+from core.engine.mind.episode import ACTION_WORDS, Border
 from core.engine.mind.homeostasis import RuleState
 from core.engine.percept import spell_name
 from core.report.event_words import dream_sentence, episode_name, event_facts, event_name, task_words
@@ -27,12 +27,8 @@ class CorticalCard(Card):
         mind = view.frame.mind
         story = view.frame.story
         state, mood, forecast = mind.cortical, mind.mood, mind.forecast
-        intensity = f"{100 * mood.intensity:.0f}%"
-        yield [
-            (fit("emotion", 13 if width >= 34 else 10), "quiet"),
-            (state.emotion, "strong"),
-            (f"  {intensity}", "quiet"),
-        ]
+        label = fit("emotion", 13 if width >= 34 else 10)
+        yield [(label, "quiet"), (state.emotion, "strong"), (f"  {100 * mood.intensity:.0f}%", "quiet")]
         yield signed("pleasure", mood.pleasure, width, f"{mood.pleasure:+.2f}")
         yield signed("arousal", mood.arousal, width, f"{mood.arousal:+.2f}")
         yield signed("dominance", mood.dominance, width, f"{mood.dominance:+.2f}")
@@ -68,11 +64,11 @@ class CorticalCard(Card):
     def more(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
         mood = mind.mood
-        curves = [
-            line
-            for name, low in (("pleasure", -1.0), ("arousal", -1.0), ("dominance", -1.0), ("accuracy", 0.0))
-            for line in self.past(view, name, width, low=low, label=name)
-        ]
+        curves: list[Line] = []
+        for name, low in (("pleasure", -1.0), ("arousal", -1.0), ("dominance", -1.0), ("accuracy", 0.0)):
+            curves += self.past(view, name, width, low=low, label=name)
+        outcome = "failed" if mind.forecast.last_failed else "did not"
+        last_call = f"{100 * mind.forecast.last_expected:.0f}% to fail, {outcome}"
         return [
             *self.brief(view, width),
             *([[], heading("so far"), *curves] if curves else []),
@@ -92,12 +88,7 @@ class CorticalCard(Card):
             gauge("epistemic", mind.vitality.epistemic, width, fraction(mind.vitality.epistemic)),
             pair("phase lost below", fraction(mind.vitality.next_bound), width),
             pair("Brier score", f"{mind.forecast.brier:.3f}", width),
-            pair(
-                "last call",
-                f"{100 * mind.forecast.last_expected:.0f}% to fail, "
-                + ("failed" if mind.forecast.last_failed else "did not"),
-                width,
-            ),
+            pair("last call", last_call, width),
         ]
 
 
@@ -117,13 +108,12 @@ class HabituationCard(Card):
             name = fit(plain(exposure.what, room), room)
             bar = max(3, width - room - 12)
             lit = round(exposure.attenuation * bar)
-            yield [
-                (name + " ", "plain"),
-                ("▄" * lit, "seeking"),
-                (TRACK * (bar - lit), "track"),
+            filled: Line = [("▄" * lit, "seeking"), (TRACK * (bar - lit), "track")]
+            figures: Line = [
                 (f" {fraction(exposure.attenuation):>4}", "plain"),
                 (f" x{exposure.exposures:<4.0f}", "quiet"),
             ]
+            yield [(name + " ", "plain"), *filled, *figures]
         yield [(fit(f"{habits.patterns:,} patterns known", width), "quiet")]
 
 
@@ -137,12 +127,11 @@ class HomeostasisCard(Card):
         home = view.frame.mind.homeostasis
         for rule in home.rules:
             yield from self._rule(rule, width)
-        suffix = f"  held: {', '.join(home.held)}" if home.held else ""
         yield pair("tool trust", f"{home.tool_trust:.2f}", width)
         yield pair("tier bias", f"{home.tier_bias:+.2f}", width)
         yield pair("dreams", "intensive" if home.intensive else "standard", width)
-        if suffix:
-            yield from sentence_lines(suffix.strip(), width)
+        if home.held:
+            yield from sentence_lines(f"held: {', '.join(home.held)}", width)
 
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)
@@ -270,15 +259,10 @@ class WakeupCard(Card):
         for trigger in mind.triggers:
             at = "never" if trigger.fired_at is None else clock(trigger.fired_at - view.start)
             times = f"x{trigger.fired}" if trigger.fired else ""
-            sign = "●" if trigger.fired else "○"
-            name = spell_name(trigger.name)
-            room = max(6, width - 2 - 6 - 9)
-            yield [
-                (f"{sign} ", "live" if trigger.fired else "quiet"),
-                (fit(name, room), "plain" if trigger.fired else "quiet"),
-                (times.rjust(6), "strong"),
-                (at.rjust(9), "quiet"),
-            ]
+            sign = ("● ", "live") if trigger.fired else ("○ ", "quiet")
+            name = fit(spell_name(trigger.name), max(6, width - 2 - 6 - 9))
+            ink = "plain" if trigger.fired else "quiet"
+            yield [sign, (name, ink), (times.rjust(6), "strong"), (at.rjust(9), "quiet")]
         yield [(fit(f"{mind.deduplicated} deferred", width), "quiet")]
 
     def more(self, view: View, width: int) -> Iterator[Line]:
@@ -290,11 +274,7 @@ class WakeupCard(Card):
             yield pair(spell_name(trigger.name), words + span(trigger.refire), width, at=20)
 
 
-_VERDICTS: dict[Verdict, tuple[str, str]] = {
-    "gain": ("▲ gain", "confidence"),
-    "loss": ("▼ loss", "frustration"),
-    "flat": ("─ flat", "quiet"),
-}
+_VERDICTS = {"gain": ("▲ gain", "confidence"), "loss": ("▼ loss", "frustration"), "flat": ("─ flat", "quiet")}
 _LETTERS = {"+": "confidence", "-": "frustration", "0": "seeking", "!": "alert"}
 _BORDERS: dict[Border, str] = {
     "start": "the start",
@@ -357,12 +337,9 @@ class EpisodeCard(Card):
             pair("mostly", ACTION_WORDS[last.action], width),
             pair("calls", f"{last.calls:,}, {last.failures} failed", width),
         ]
-        pairs = [last.trace[place : place + 2] for place in range(0, len(last.trace), 2)]
-        room = max(1, (width - 6) // 3)
-        trace: Line = [("trace ", "quiet")]
-        for letters in pairs[-room:]:
-            trace.append((f"{letters} ", _LETTERS.get(letters[1:], "quiet")))
-        return [*lines, trace] if pairs else lines
+        pairs = [last.trace[place : place + 2] for place in range(0, len(last.trace), 2)][-max(1, (width - 6) // 3) :]
+        trace = [(f"{letters} ", _LETTERS.get(letters[1:], "quiet")) for letters in pairs]
+        return [*lines, [("trace ", "quiet"), *trace]] if pairs else lines
 
 
 class TierCard(Card):
@@ -374,26 +351,18 @@ class TierCard(Card):
     def brief(self, view: View, width: int) -> Iterator[Line]:
         tiers, opinion = view.frame.mind.tiers, view.frame.mind.opinion
         ink = "alert" if tiers.band != "normal" else "heat-3"
-        yield [
-            (fit(plain(tiers.model, max(4, width - 4)) or "no model yet", width - 3), "plain"),
-            (f" {tiers.tier}", "strong"),
-        ]
+        model = plain(tiers.model, max(4, width - 4)) or "no model yet"
+        yield [(fit(model, width - 3), "plain"), (f" {tiers.tier}", "strong")]
         yield gauge("used today", tiers.used, width, f"{100 * tiers.used:.0f}%", ink=ink)
         yield [(fit(f"  {_BANDS[tiers.band]}", width), "quiet")]
         for spend in tiers.spends:
             if spend.turns:
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
-                yield pair(
-                    f"{spend.tier}  {count(spend.turns, 'turn')}", f"{_tokens(view, spend.tokens)}  {priced}", width
-                )
-
+                turns = f"{spend.tier}  {count(spend.turns, 'turn')}"
+                yield pair(turns, f"{_tokens(view, spend.tokens)}  {priced}", width)
         amount = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
-        yield pair(
-            "session" if len(view.agents) == 1 else "this agent",
-            f"{_tokens(view, tiers.total_tokens)}  {amount}",
-            width,
-        )
-
+        whose = "session" if len(view.agents) == 1 else "this agent"
+        yield pair(whose, f"{_tokens(view, tiers.total_tokens)}  {amount}", width)
         yield pair("tier for this moment", opinion.tier, width, ink="strong")
         if opinion.tier != opinion.wanted:
             yield from sentence_lines(f"{opinion.wanted} without the budget limit", width)

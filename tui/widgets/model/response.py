@@ -187,13 +187,8 @@ def _within(bar: Line, width: int) -> Line:
 
 
 def _terms(candidate: Candidate, times: int, width: int) -> Line:
-    values = (
-        candidate.state_match,
-        candidate.signal_match * candidate.intensity,
-        candidate.sensitivity,
-        candidate.learned,
-        candidate.recency,
-    )
+    signal = candidate.signal_match * candidate.intensity
+    values = candidate.state_match, signal, candidate.sensitivity, candidate.learned, candidate.recency
     glyph, ink = ("◆ ", "strong") if candidate.fired else ("  ", "plain")
     figures = "".join(f"{value:.2f}".rjust(9) for value in values)
     text = f"{figures}   {candidate.score:6.3f} {candidate.threshold:6.2f} {times:6,}"
@@ -238,10 +233,8 @@ class LearnedCard(Card):
         learned = view.frame.response.learned
         if not any(delta for _, delta in learned):
             return sentence_lines("nothing learned yet: every axis counts as set", width)
-        return [
-            signed(axis, delta, width, f"{delta:+.2f}", reach=0.5)
-            for axis, delta in sorted(learned, key=lambda one: -abs(one[1]))
-        ]
+        ranked = sorted(learned, key=lambda one: -abs(one[1]))
+        return [signed(axis, delta, width, f"{delta:+.2f}", reach=0.5) for axis, delta in ranked]
 
 
 class FiredCard(Card):
@@ -257,11 +250,8 @@ class FiredCard(Card):
             yield [("no method has fired so far", "quiet")]
             return
         when = f" {clock(last.at - view.start)}"
-        yield [
-            ("◆ ", "strong"),
-            (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
-            (when, "quiet"),
-        ]
+        name = fit(method_name(last.method), max(1, width - 2 - len(when)))
+        yield [("◆ ", "strong"), (name, "strong"), (when, "quiet")]
         yield from sentence_lines(plain(last.text), width, "plain")
         yield from sentence_lines(f"because {plain(last.reason)}", width)
         yield heading("so far")
@@ -347,22 +337,15 @@ class ToldCard(Card):
         if self.recording is None:
             return []
         within = self.recording.settings.response.advice.within
-        events = self.recording.events
-        first = max(0, view.index - _LOOKED_BACK)
-        calls = [
-            event
-            for event in events[first : view.index]
-            if type(event) is ToolUse and event.agent == view.agent and event.outcome != "pending"
-        ]
+        events = self.recording.events[max(0, view.index - _LOOKED_BACK) : view.index]
+        calls = [one for one in events if type(one) is ToolUse and one.agent == view.agent and one.outcome != "pending"]
         messages = [one for one in view.frame.response.queue.past if calls and one.at >= calls[0].at]
         moments = moments_until(messages, calls, within)
         counts = [outcome_counts(moments, spoken_of, within) for spoken_of in (True, False)]
-        words = [
-            f"{'with a message' if spoken_of else 'without a message'}: {again} of {again + away}"
-            + (f", {early} too early" if early else "")
-            for spoken_of, (again, away, early) in zip((True, False), counts, strict=True)
-            if again + away + early
-        ]
+        words = []
+        for label, (again, away, early) in zip(("with a message", "without a message"), counts, strict=True):
+            if again + away + early:
+                words.append(f"{label}: {again} of {again + away}" + (f", {early} too early" if early else ""))
         few = " (too few to compare)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
         text = f"same problem again within {within} actions: {'; '.join(words)}{few}"
         return sentence_lines(text, width, "strong") if words else []

@@ -168,11 +168,8 @@ class Entries:
 
     def missing(self, recording: Timeline, places: Iterable[int]) -> list[int]:
         """Return the places whose words are neither known nor asked for, and mark them as asked for."""
-        unread = [
-            place
-            for place in places
-            if place not in self._words and place not in self._asked and self._is_readable(recording.events[place])
-        ]
+        new = [place for place in places if place not in self._words and place not in self._asked]
+        unread = [place for place in new if self._is_readable(recording.events[place])]
         self._asked.update(unread)
         return unread
 
@@ -309,9 +306,7 @@ class Document(Panel):
                 self.go(view.index - 1, middle=True)
             elif self._anchor == "end":
                 self._cursor = self._scroll.places[-1]
-            elif self._cursor != self._scroll.near(self._cursor) or self._scroll.top != self._scroll.near(
-                self._scroll.top
-            ):
+            elif any(place != self._scroll.near(place) for place in (self._cursor, self._scroll.top)):
                 self.go(self._cursor, middle=True)
         searched = self._upto / max(1, view.total) if view is not None and self._searching else 1.0
         self.post_message(self.Listed(len(self._scroll.places), self._upto, searched, self._unread))
@@ -460,9 +455,8 @@ class Document(Panel):
             self._anchor = "top"
             self._scroll.up(-by * max(1, height - 2), self._height(view, width))
             self.lines(view, width, height)
-            whole = [
-                place for place in dict.fromkeys(self._shown) if place != self._scroll.top or not self._scroll.skipped
-            ]
+            cut = self._scroll.top if self._scroll.skipped else -1
+            whole = [place for place in self._shown if place != cut]
             self._cursor = whole[0] if whole else self._scroll.top
             if by > 0 and self._shown and self._shown[-1] == self._scroll.places[-1]:
                 self._cursor = self._scroll.places[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ from textual import work
 from textual.content import Content
 
 from core.agents.words import WordReader, Words
-from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
+from core.events import AgentEnd, Event, Prompt, ToolUse, Turn, Where
 from core.logs.records import Passage, read_excerpt
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import EMPHASIS, clock, count, plain, short
@@ -210,12 +211,11 @@ class PassagePane(TextPage):
         if where is None:
             self.show(lambda _: [[("this event has no line of its own in the session's logs", "quiet")]])
         else:
-            self._read(event, place)
+            self._read(where, place)
 
     @work(thread=True, exclusive=True, group="passage")
-    def _read(self, event: Event, place: int) -> None:
-        if event.where is not None:
-            self.call_later(self._show_passage, place, read_excerpt(event.where))
+    def _read(self, where: Where, place: int) -> None:
+        self.call_later(self._show_passage, place, read_excerpt(where))
 
     def _show_passage(self, place: int, passage: Passage) -> None:
         if place == self.place:
@@ -226,11 +226,9 @@ def passage_lines(passage: Passage, width: int) -> list[Line]:
     """Return a passage as lines: its structure if it is JSON, else its plain text."""
     if passage.fault:
         return [[("the line cannot be shown: ", "alert"), (plain(passage.fault), "plain")]]
-    lines: list[Line] = []
-    for line in _pieces(passage.text, width):
-        if len(lines) >= _LONGEST:
-            return [*lines, [("… and more", "quiet")]]
-        lines.append(line)
+    lines = list(islice(_pieces(passage.text, width), _LONGEST + 1))
+    if len(lines) > _LONGEST:
+        return [*lines[:_LONGEST], [("… and more", "quiet")]]
     if passage.cut:
         lines.append([("… the rest of the line is too long to show", "quiet")])
     return lines

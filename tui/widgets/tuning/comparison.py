@@ -12,7 +12,7 @@ from core.engine.percept import AXES
 from core.report.event_words import firing_words
 from core.report.formatting import count, fraction
 from core.settings.layers import tunables
-from core.store.bookmarks import Label, Verdict
+from core.store.bookmarks import Label
 from core.timeline.rerun import FIRINGS
 from core.timeline.run import Track
 from core.timeline.timeline import Timeline
@@ -27,11 +27,7 @@ from tui.widgets.tuning.settings_list import number_text
 
 # Kept, moved, gained, lost: the later wins a cell.
 _DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
-VERDICT_GLYPHS: dict[Verdict, tuple[str, str]] = {
-    "right": ("✓", "live"),
-    "wrong": ("✗", "alert"),
-    "missed": ("?", "threshold"),
-}
+VERDICT_GLYPHS = {"right": ("✓", "live"), "wrong": ("✗", "alert"), "missed": ("?", "threshold")}
 _LEAST = 4  # Rows of the lowest curve, its caption included.
 _ROOMY = 8  # Rows a curve may have before another is drawn below it.
 
@@ -107,11 +103,10 @@ class Comparison(Panel):
             (actual, series, total, dim if other is not None else ink, 1),
             (other, series, done, ink, 1),
         ]
-        rows = [
-            (strip.heights(track, name, dots).tolist(), until, tint, every)
-            for track, name, until, tint, every in lines
-            if track is not None and len(track) and name and name in track.columns.names
-        ]
+        rows = []
+        for track, name, until, tint, every in lines:
+            if track is not None and len(track) and name in track.columns.names:
+                rows.append((strip.heights(track, name, dots).tolist(), until, tint, every))
         top = max(0.25, ceil(max(([max(values) for values, _, _, _ in rows]), default=1.0) * 4 - 1e-6) / 4)
         for values, until, tint, every in rows:
             _plot(canvas, values[: len(values) * until // max(1, total)], top, tint, every)
@@ -239,10 +234,9 @@ def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
 def _heights(sweep: Sweep) -> dict[float, int]:
     """Count the firings that change with the value, or all firings if none does."""
     moving = sweep.moving
-    return {
-        point.value: sum(point.names.get(name, 0) for name in moving) if moving else point.fired
-        for point in sweep.points
-    }
+    if not moving:
+        return {point.value: point.fired for point in sweep.points}
+    return {point.value: sum(point.names.get(name, 0) for name in moving) for point in sweep.points}
 
 
 def _agreement(sweep: Sweep, here: SweepPoint) -> Line:
@@ -280,11 +274,8 @@ def _sweep_sentence(sweep: Sweep) -> str:
 
 
 def _nearest(points: tuple[SweepPoint, ...], low: float, high: float, room: int) -> list[SweepPoint]:
-    nearest: list[SweepPoint] = []
-    for cell in range(room):
-        value = low + (high - low) * cell / max(1, room - 1)
-        nearest.append(min(points, key=lambda point: abs(float(point.value) - value)))
-    return nearest
+    values = (low + (high - low) * cell / max(1, room - 1) for cell in range(room))
+    return [min(points, key=lambda point: abs(float(point.value) - value)) for value in values]
 
 
 class SweepChart(Panel):

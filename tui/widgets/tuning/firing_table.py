@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -57,13 +58,11 @@ class FiringTable(CursorList):
             self._listed = _actual(self.recording)
             self._listed_for = len(self.recording) if self.recording is not None else 0
         self.cursor = min(self.cursor, max(0, len(self._listed) - 1))
-        difference = self.compared.difference if self.compared else None
-        self.say(
-            ""
-            if difference is None
-            else f"{len(difference.kept)} same, {len(difference.gained)} new, "
-            f"{len(difference.lost)} lost, {len(difference.moved)} moved"
-        )
+        counts = ""
+        if self.compared:
+            kept, gained, lost, moved = map(len, self.compared.difference)
+            counts = f"{kept} same, {gained} new, {lost} lost, {moved} moved"
+        self.say(counts)
         self.resize_rows()
 
     watch_compared = watch_recording
@@ -192,13 +191,7 @@ class Figures(Panel):
         each = width // columns
         cells = [self._cell(actual, name, view, each) for name in _FIGURES]
         rows = -(-len(cells) // columns)
-        lines: list[Line] = []
-        for row in range(min(rows, height)):
-            line: Line = []
-            for cell in cells[row::rows]:
-                line += cell
-            lines.append(line)
-        return lines
+        return [list(chain.from_iterable(cells[row::rows])) for row in range(min(rows, height))]
 
     def _cell(self, actual: Track | None, name: str, view: View, width: int) -> Line:
         before = value_at(actual, name, view.index)

@@ -47,13 +47,9 @@ def _heading(row: SettingGroup, drafted: Drafted | None, width: int, *, here: bo
     room = max(4, width - len(tail))
     if width >= _WIDE:
         name = fit(name, 27)
-    sentence = row.sentence if width >= _WIDE else ""
     name = fit(name, min(len(name), room))
-    return [
-        (name, "cursor" if here else "strong"),
-        (fit(sentence, max(0, room - len(name))), "quiet"),
-        (tail, "live" if changed else "quiet"),
-    ]
+    sentence = fit(row.sentence if width >= _WIDE else "", max(0, room - len(name)))
+    return [(name, "cursor" if here else "strong"), (sentence, "quiet"), (tail, "live" if changed else "quiet")]
 
 
 def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line:
@@ -62,10 +58,8 @@ def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line
     lead = _mark(edited=edited, other=value != tunable.default)
     label = row.label
     if "{}" in label:
-        return [
-            (lead[0].strip().ljust(2), lead[1]),
-            *_sentence(label, tunable, value, width - 2, here=here, edited=edited),
-        ]
+        sentence = _sentence(label, tunable, value, width - 2, here=here, edited=edited)
+        return [(lead[0].strip().ljust(2), lead[1]), *sentence]
     return [lead, *_valued(label, tunable, value, width, here=here, edited=edited)]
 
 
@@ -224,9 +218,8 @@ class SettingsList(CursorList):
             "all": "All settings  1 lists common ones",
             "changed": f"{count(listed, 'changed setting')}",
         }
-        self.border_title = (
-            f"Settings  {listed} with “{plain(self.words, 20)}”" if self.words else (titles[self.listing])
-        )
+        matching = f"Settings  {listed} with “{plain(self.words, 20)}”"
+        self.border_title = matching if self.words else titles[self.listing]
         self.resize_rows()
         self.reveal()
 
@@ -349,11 +342,8 @@ def _detail_lines(content: DetailsContent, width: int) -> list[Line]:
     if row is None:
         return [[("no setting matches these words", "quiet")]]
     if isinstance(row, SettingGroup):
-        return [
-            [(row.group, "strong")],
-            *_lines(row.sentence, width, "plain"),
-            [("enter expands or collapses it, r resets all of it", "quiet")],
-        ]
+        hint = "enter expands or collapses it, r resets all of it"
+        return [[(row.group, "strong")], *_lines(row.sentence, width, "plain"), [(hint, "quiet")]]
     tunable = row.tunable
     lines: list[Line] = [[(plain(tunable.name, max(8, width)), "strong")]]
     if problem:
