@@ -351,18 +351,13 @@ def _head(film: ExportedSession) -> Iterator[str]:
         began = datetime.fromtimestamp(summary.started, UTC).strftime("%Y-%m-%d %H:%M")
         yield f"{began} UTC, {length} long, {short_clock(summary.active)} of it active."
     failed = summary.outcomes.get("failure", 0)
-    yield (
-        f"{count(summary.prompts, 'prompt')}, {count(summary.tool_uses, 'call')}, {failed:,} failed. "
-        f"It ended: **{film.ending.word}**."
-    )
+    counts = f"{count(summary.prompts, 'prompt')}, {count(summary.tool_uses, 'call')}, {failed:,} failed"
+    yield f"{counts}. It ended: **{film.ending.word}**."
 
 
 def _prompts_part(film: ExportedSession) -> Iterator[str]:
-    prompts = [
-        (event, moment)
-        for event, moment in zip(film.events, film.moments, strict=True)
-        if isinstance(event, kinds.Prompt) and event.agent == kinds.MAIN
-    ]
+    moments = zip(film.events, film.moments, strict=True)
+    prompts = [(one, at) for one, at in moments if isinstance(one, kinds.Prompt) and one.agent == kinds.MAIN]
     if not prompts:
         yield "The log has no prompt."
     for number, (event, moment) in enumerate(prompts[:_PROMPTS], 1):
@@ -514,14 +509,8 @@ _EVENTS = HEIGHT - 19
 def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
     """Return the lines of the file: a header, then one frame per event."""
     began = film.moments[0].at if film.moments else 0.0
-    header = {
-        "version": 2,
-        "width": WIDTH,
-        "height": HEIGHT,
-        "timestamp": int(began),
-        "idle_time_limit": PAUSE,
-        "title": page_title(film),
-    }
+    header: dict[str, object] = {"version": 2, "width": WIDTH, "height": HEIGHT, "timestamp": int(began)}
+    header |= {"idle_time_limit": PAUSE, "title": page_title(film)}
     yield msgspec.json.encode(header) + b"\n"
     at = 0.0
     strip = {"asked": "", "doing": "", "failed": "", "said": ""}

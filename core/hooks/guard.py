@@ -477,13 +477,11 @@ def _asked_questions(call: HookCall) -> list[dict[str, Any]]:
 
 
 def _asked_choices(call: HookCall) -> tuple[AskedChoice, ...]:
-    return tuple(
-        AskedChoice(
-            one_line(text(one.get("question")), 300),
-            tuple(text(table(option).get("label")) for option in one.get("options") or ()),
-        )
-        for one in _asked_questions(call)
-    )
+    choices = []
+    for one in _asked_questions(call):
+        labels = tuple(text(table(option).get("label")) for option in one.get("options") or ())
+        choices.append(AskedChoice(one_line(text(one.get("question")), 300), labels))
+    return tuple(choices)
 
 
 def _words(call: HookCall, request: Asked, choices: Sequence[AskedChoice]) -> str:

@@ -108,10 +108,8 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise HooksRefused(
-            f"{path} is not plain JSON ({error}); nothing was changed. "
-            "Remove comments and trailing commas, then try again"
-        ) from error
+        hint = "Remove comments and trailing commas, then try again"
+        raise HooksRefused(f"{path} is not plain JSON ({error}); nothing was changed. {hint}") from error
     if not isinstance(value, dict) or not isinstance(value.get("hooks", {}), dict):
         raise HooksRefused(f"{path}: `hooks` is not a table; nothing was changed")
     for name, entries in value.get("hooks", {}).items():
@@ -417,13 +415,8 @@ class Installer:
                 yield "a test call got no answer"
             return
         try:
-            run = subprocess.run(
-                ["/bin/sh", "-c", command],
-                input=json.dumps(value).encode(),
-                capture_output=True,
-                timeout=_TEST_PATIENCE,
-                check=False,
-            )
+            words, data = ["/bin/sh", "-c", command], json.dumps(value).encode()
+            run = subprocess.run(words, input=data, capture_output=True, timeout=_TEST_PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired) as fault:
             yield f"a test call failed: {type(fault).__name__}"
             return

@@ -70,15 +70,9 @@ class PhoneLinks:
     def receiver(self) -> Receiver:
         """A server for phones at the configured address."""
         place = urlsplit(self._settings.address)
-        return Receiver(
-            self.handle,
-            place.hostname or "127.0.0.1",
-            place.port or 0,
-            _BODY,
-            patience=_PATIENCE,
-            connections=_CONNECTIONS,
-            origin=self._settings.address.rstrip("/"),
-        )
+        address = place.hostname or "127.0.0.1", place.port or 0
+        origin, most = self._settings.address.rstrip("/"), _CONNECTIONS
+        return Receiver(self.handle, *address, _BODY, patience=_PATIENCE, connections=most, origin=origin)
 
     def update(self, questions: Iterable[PermitQuestion]) -> None:
         """Make links for new questions and send their notices; drop the links of finished ones."""
@@ -106,15 +100,12 @@ class PhoneLinks:
         has_words = self._settings.words and question.kind != "question"
         deny = {"action": "http", "method": "POST"}
         allow = deny if has_words else {"action": "view"}
-        return {
-            "topic": topic,
-            "title": "an agent needs you",
-            "message": self._words(question),
-            "actions": [
-                {**allow, "label": "Allow", "url": self._url(keys["once"]), "clear": True},
-                {**deny, "label": "Deny", "url": self._url(keys["deny"]), "clear": True},
-            ],
-        }
+        actions = [
+            {**allow, "label": "Allow", "url": self._url(keys["once"]), "clear": True},
+            {**deny, "label": "Deny", "url": self._url(keys["deny"]), "clear": True},
+        ]
+        words = self._words(question)
+        return {"topic": topic, "title": "an agent needs you", "message": words, "actions": actions}
 
     def _url(self, key: str) -> str:
         return f"{self._settings.address.rstrip('/')}/p/{key}"

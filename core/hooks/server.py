@@ -639,11 +639,8 @@ class IntakeServer:
             raise StoreError(f"{at}: another nooscope process is still serving there: {answer['why']}")
         await asyncio.to_thread(self.handler.guard.continue_numbers)
         handler = self.handler
-        receivers = [
-            Receiver(
-                handler.handle, body=_BODY, place=at, patience=_PATIENCE, connections=_CONNECTIONS, admit=handler.admit
-            )
-        ]
+        admit, most = handler.admit, _CONNECTIONS
+        receivers = [Receiver(handler.handle, body=_BODY, place=at, patience=_PATIENCE, connections=most, admit=admit)]
         phone = self._settings.response.phone.address
         if phone:
             receivers.append(self._phone.receiver())

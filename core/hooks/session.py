@@ -70,16 +70,8 @@ class AheadOfLog:
         self._open.pop(_name_of(call), None)
         if not use.id or logged:
             return
-        self._ended[use.id] = HookEndedCall(
-            use.id,
-            use.at,
-            use.agent,
-            redact_name(use.tool),
-            use.action,
-            use.outcome,
-            redact_name(use.program),
-            tuple(map(redact_name, use.targets)),
-        )
+        tool, program, targets = redact_name(use.tool), redact_name(use.program), tuple(map(redact_name, use.targets))
+        self._ended[use.id] = HookEndedCall(use.id, use.at, use.agent, tool, use.action, use.outcome, program, targets)
         if len(self._ended) > _ENDED:
             del self._ended[next(iter(self._ended))]
 
@@ -450,12 +442,9 @@ class HookedSession:
         engine = self.society.engine(MAIN)
         reading = engine.governor.read()
         halted = reading.state == "HALTED"
-        return Standing(
-            (reading.halt or "halted").lower() if halted else "",
-            reading.halt == "EXTERNAL",
-            engine.mind.heart.vitality.economic,
-            engine.mind.heart.homeostasis.tool_trust,
-        )
+        heart, reason = engine.mind.heart, (reading.halt or "halted").lower() if halted else ""
+        trust = heart.homeostasis.tool_trust
+        return Standing(reason, reading.halt == "EXTERNAL", heart.vitality.economic, trust)
 
     def doubt(self) -> str:
         """Return why the person must approve a write first, or a blank."""
@@ -493,18 +482,9 @@ class HookedSession:
 
     def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
         """The hook state of the session."""
-        return HookSigns(
-            self._heard,
-            self.mode,
-            self.ahead.asks,
-            self.ahead.open,
-            self.ahead.ended,
-            tuple(questions),
-            self.figures,
-            self.answers and self.reachable,
-            self.warning,
-            self.limits,
-        )
+        heard, mode, answers = self._heard, self.mode, self.answers and self.reachable
+        calls = self.ahead.asks, self.ahead.open, self.ahead.ended
+        return HookSigns(heard, mode, *calls, tuple(questions), self.figures, answers, self.warning, self.limits)
 
     def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
         """The session's status and readings, for status line and MCP."""

@@ -163,12 +163,9 @@ def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Chan
         for attempt in range(settings.retries + 1):
             if attempt:
                 pause.wait(settings.pause * 2 ** (attempt - 1))
-            request = urllib.request.Request(  # noqa: S310 settings allow http and https only
-                address,
-                data=notice_json(notice),
-                headers={"Content-Type": "application/json", "User-Agent": "nooscope"},
-                method="POST",
-            )
+            data, headers = notice_json(notice), {"Content-Type": "application/json", "User-Agent": "nooscope"}
+            # Settings allow http and https only.
+            request = urllib.request.Request(address, data=data, headers=headers, method="POST")  # noqa: S310
             try:
                 with urllib.request.urlopen(request, timeout=settings.timeout) as answer:  # noqa: S310
                     answer.read(1)

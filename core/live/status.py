@@ -226,15 +226,11 @@ def _without_left_behind(facts: StatusFacts, limits: Limits) -> StatusFacts:
     """
     if facts.close == "asked":
         return facts
-    left = [
-        call
-        for call in facts.open
-        if not (
-            call.agent == MAIN
-            and call.at < facts.prompted
-            and (call.tool in limits.asking or call.action in QUICK_ACTIONS)
-        )
-    ]
+    left = []
+    for call in facts.open:
+        asks_or_quick = call.tool in limits.asking or call.action in QUICK_ACTIONS
+        if not (call.agent == MAIN and call.at < facts.prompted and asks_or_quick):
+            left.append(call)
     return facts if len(left) == len(facts.open) else replace(facts, open=tuple(left))
 
 

@@ -296,12 +296,8 @@ class StatusHistory:
             if self._answered.get(call.agent, -1) < place:
                 numbers.append(number)
         places = sorted((self._began[number], self._calls[number]) for number in numbers)
-        calls = [(since, events[place]) for since, place in places]
-        return tuple(
-            Open(since, call.agent, call.tool, call.action, call.purpose)
-            for since, call in calls
-            if isinstance(call, ToolUse)
-        )
+        calls = [(since, call) for since, place in places if isinstance(call := events[place], ToolUse)]
+        return tuple(Open(since, call.agent, call.tool, call.action, call.purpose) for since, call in calls)
 
     def status(
         self,

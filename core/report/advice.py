@@ -103,10 +103,8 @@ def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome
     grouped: dict[tuple[str, bool], list[AdviceMoment]] = {}
     for moment in moments:
         grouped.setdefault((moment.rule, moment.said), []).append(moment)
-    return [
-        AdviceOutcome(rule, was_said, *outcome_counts(group, was_said, within))
-        for (rule, was_said), group in sorted(grouped.items())
-    ]
+    groups = sorted(grouped.items())
+    return [AdviceOutcome(rule, said, *outcome_counts(group, said, within)) for (rule, said), group in groups]
 
 
 def outcome_counts(moments: Iterable[AdviceMoment], was_said: bool, within: int) -> tuple[int, int, int]:
@@ -134,11 +132,9 @@ class SilenceTrial(NamedTuple):
         with_advice, silent = self.said_again / self.said, self.withheld_again / self.withheld
         low, high = _difference(self.said_again, self.said, self.withheld_again, self.withheld)
         verdict = "advice helps" if high < 0 else "advice hurts" if low > 0 else "no effect can be shown"
-        return (
-            f"{counts}: the trouble came again after {100 * with_advice:.0f}% and {100 * silent:.0f}%: "
-            f"{100 * (with_advice - silent):+.0f} points "
-            f"(95% interval {100 * low:+.0f} to {100 * high:+.0f}): {verdict}."
-        )
+        shares = f"the trouble came again after {100 * with_advice:.0f}% and {100 * silent:.0f}%"
+        interval = f"95% interval {100 * low:+.0f} to {100 * high:+.0f}"
+        return f"{counts}: {shares}: {100 * (with_advice - silent):+.0f} points ({interval}): {verdict}."
 
 
 def silence_trial(moments: Iterable[AdviceMoment], within: int) -> SilenceTrial:

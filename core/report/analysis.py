@@ -149,10 +149,9 @@ class Summary(Struct):
     turns: int = 0
     compactions: int = 0
     compacted_at: list[float] = field(default_factory=list)
-    preserved: list[Preserved] = field(default_factory=list)
+    preserved: list[Preserved] = field(default_factory=list)  # What must survive each compaction.
     # What was asked, done and failed, and how it ended, in words.
     story: SessionStory = field(default_factory=SessionStory)
-    """What must survive each compaction."""
     subagents: int = 0
     tokens: TokenSummary = field(default_factory=TokenSummary)
     skipped: Skipped = field(default_factory=Skipped)
@@ -318,9 +317,8 @@ class Gatherer:
                 summary.interventions.append(InterventionSummary(*(getattr(firing, name) for name in fields)))
         loop = reaction.loop
         if loop is not None and len(summary.loops) < _FIRINGS:
-            summary.loops.append(
-                LoopRecord(event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at)
-            )
+            facts = loop.detector, loop.count, loop.tool, loop.what, loop.began_at
+            summary.loops.append(LoopRecord(event.at, event.agent, *facts))
 
     def close(self, main: Frame) -> Summary:
         """Return the summary, completed from the main agent's last frame."""
@@ -396,9 +394,6 @@ def analyse(
     outcome.read_links(session, kit, settings.ingest.lines)
     summary.outcome = outcome.at(summary.events)
     faults = kit.diagnostics
-    summary.skipped = Skipped(
-        faults.total,
-        dict(sorted(faults.counts.items())),
-        [f"{fault.file}:{fault.line}: {fault.reason}" for fault in faults.first[:20]],
-    )
+    first = [f"{fault.file}:{fault.line}: {fault.reason}" for fault in faults.first[:20]]
+    summary.skipped = Skipped(faults.total, dict(sorted(faults.counts.items())), first)
     return Analysis(summary, lines)

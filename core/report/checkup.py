@@ -114,19 +114,15 @@ def versions() -> Section:
             versions_by_name[name] = importlib.metadata.version(name)
     installed = {name: version for name, version in versions_by_name.items() if version}
     missing = [name for name in versions_by_name if name not in installed and not _built_in(name)]
+    python, engine = platform.python_version(), "compiled" if engine_compiled() else "python"
     findings = [
         Finding("nooscope", __version__),
-        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("python", f"{python} on {platform.system()} {platform.machine()}"),
         Finding("engine", _engine_text()),
         Finding("libraries", ", ".join(f"{name} {version}" for name, version in installed.items())),
         *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
     ]
-    facts = {
-        "nooscope": __version__,
-        "python": platform.python_version(),
-        "engine": "compiled" if engine_compiled() else "python",
-        "libraries": versions_by_name,
-    }
+    facts = {"nooscope": __version__, "python": python, "engine": engine, "libraries": versions_by_name}
     return Section("versions", tuple(findings), facts)
 
 
@@ -138,10 +134,8 @@ def models(table: Models, today: date) -> Section:
     text = f"{len(table)} models, made {dated} ({count(max(0, age), 'day')} ago)"
     if old:
         text += ": newer models and prices are missing; update nooscope, or name a table of your own"
-    findings = (
-        Finding("models", text, "note" if old else "fine"),
-        Finding("made from", ", ".join(table.sources) or "unknown"),
-    )
+    made_from = Finding("made from", ", ".join(table.sources) or "unknown")
+    findings = Finding("models", text, "note" if old else "fine"), made_from
     facts = {"made": str(dated), "days": age, "models": len(table), "sources": list(table.sources)}
     return Section("prices", findings, facts)
 
@@ -171,16 +165,8 @@ def terminal_section(environment: Mapping[str, str]) -> Section:
         small = columns < _COMFORTABLE[0] or lines < _COMFORTABLE[1]
         words = f"{columns}x{lines}" + (": small, not all panels fit" if small else "")
         findings.append(Finding("size", words, "note" if small else "fine"))
-    facts = {
-        "screen": interactive,
-        "term": kind,
-        "colours": colours,
-        "no_color": bool(environment.get("NO_COLOR")),
-        "encoding": encoding,
-        "utf8": utf8,
-        "columns": columns,
-        "lines": lines,
-    }
+    facts = {"screen": interactive, "term": kind, "colours": colours, "no_color": bool(environment.get("NO_COLOR"))}
+    facts |= {"encoding": encoding, "utf8": utf8, "columns": columns, "lines": lines}
     return Section("terminal", tuple(findings), facts)
 
 
@@ -451,11 +437,9 @@ def chains() -> Section:
     own = user_settings_file().parent / "chains"
     undone: list[str] = []
     stuck: list[str] = []
-    ways: tuple[tuple[Path, Callable[[], list[Chain]]], ...] = (
-        (own, lambda: recover(own)),
-        (bookmarks_folder() / "chains", recover_imports),
-    )
-    for folder, way in ways:
+    ways: dict[Path, Callable[[], list[Chain]]] = {own: lambda: recover(own)}
+    ways[bookmarks_folder() / "chains"] = recover_imports
+    for folder, way in ways.items():
         try:
             for chain in way() if is_folder(folder) else ():
                 name = f"{folder / chain.name}.chain"
@@ -463,10 +447,8 @@ def chains() -> Section:
             stuck += [f"{path}: could not be undone" for path in sorted(folder.glob("*.chain"))]
         except OSError as error:
             stuck.append(f"{folder}: {error.strerror}")
-    findings = [
-        *(Finding("undone", plain(each), "note") for each in undone),
-        *(Finding("open", plain(each), "problem") for each in dict.fromkeys(stuck)),
-    ]
+    findings = [Finding("undone", plain(each), "note") for each in undone]
+    findings += [Finding("open", plain(each), "problem") for each in dict.fromkeys(stuck)]
     if not findings:
         findings = [Finding("all", "no unfinished writes")]
     return Section("chains", tuple(findings), {"undone": undone, "open": list(dict.fromkeys(stuck))})

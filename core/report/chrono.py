@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from blake3 import blake3
 
 from core.engine.percept import AXES, spell_name
-from core.engine.receptor.readings import HeatmapReading
+from core.engine.receptor.readings import AxisReading, HeatmapReading
 from core.engine.society.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn, Where
@@ -212,20 +212,13 @@ def hottest_branch(heatmap: HeatmapReading) -> Centre | None:
 def frame_lines(frame: Frame) -> list[str]:
     """Return a frame in a handful of lines."""
     receptor, mind, story = frame.receptor, frame.mind, frame.story
-    lines = [
-        f"{one_line(frame.agent)} after {count(frame.events, 'event')}: {story.state.replace('_', ' ')} "
-        f"({spell_name(receptor.behaviour.short.pattern)}), regime {story.regime}, phase {story.phase}, "
-        f"governor {story.governor}",
-        ", ".join(
-            f"{axis.axis} {fraction(axis.value)}/{fraction(axis.threshold)}{'!' if axis.firing else ''}"
-            for axis in receptor.axes
-        ),
-    ]
+    state = f"{story.state.replace('_', ' ')} ({spell_name(receptor.behaviour.short.pattern)})"
+    phase = f"regime {story.regime}, phase {story.phase}, governor {story.governor}"
+    lines = [f"{one_line(frame.agent)} after {count(frame.events, 'event')}: {state}, {phase}"]
+    lines.append(", ".join(map(_axis_words, receptor.axes)))
     if receptor.signals:
-        standing = ", ".join(
-            f"{signal.name.replace('_', ' ')} {fraction(signal.intensity)}" for signal in receptor.signals
-        )
-        lines.append(f"signals: {standing}")
+        signals = (f"{one.name.replace('_', ' ')} {fraction(one.intensity)}" for one in receptor.signals)
+        lines.append(f"signals: {', '.join(signals)}")
     centre = hottest_branch(receptor.heatmap)
     if centre is not None:
         lines.append(f"work in {one_line(centre.path)} ({centre.share:.0%} of it)")
@@ -234,6 +227,10 @@ def frame_lines(frame: Frame) -> list[str]:
     if frame.governor.would_halt:
         lines.append(f"governor: {one_line(frame.governor.would_halt)}")
     return lines
+
+
+def _axis_words(axis: AxisReading) -> str:
+    return f"{axis.axis} {fraction(axis.value)}/{fraction(axis.threshold)}{'!' if axis.firing else ''}"
 
 
 def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
@@ -284,11 +281,8 @@ def narrative(timeline: Timeline, start: int, stop: int, max_tokens: int) -> lis
         return []
     left -= token_estimate(opening)
     marks = list(timeline.marks.between(start, stop))
-    parts = [
-        *_mark_sentences(timeline, marks),
-        *_passages(timeline, marks, start, stop),
-        *_peak_sentences(timeline, start, stop),
-    ]
+    parts = [*_mark_sentences(timeline, marks), *_passages(timeline, marks, start, stop)]
+    parts += _peak_sentences(timeline, start, stop)
     chosen: list[_Sentence] = []
     for sentence in sorted(parts, key=lambda each: (-each.weight, each.place, each.words)):
         if token_estimate(sentence.words) <= left:

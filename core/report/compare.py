@@ -147,12 +147,9 @@ def align(ours: Sequence[Move], theirs: Sequence[Move]) -> Alignment:
         same += 1
     pairs = [(n, n) for n in range(same)] + _matched(left, right, same, len(left), same, len(right))
     parted = same < len(left) and same < len(right)
-    return Alignment(
-        tuple((ours[a].place, theirs[b].place) for a, b in pairs),
-        (ours[same].place, theirs[same].place) if parted else None,
-        same,
-        (len(left), len(right)),
-    )
+    parts = (ours[same].place, theirs[same].place) if parted else None
+    places = tuple((ours[a].place, theirs[b].place) for a, b in pairs)
+    return Alignment(places, parts, same, (len(left), len(right)))
 
 
 def _matched(

@@ -157,20 +157,10 @@ class ConversationTree:
         self._begun = self._begun or link.rank != "aside"
         number, leaf_kind, base, start, _, nodes, current = self._branches[branch]
         self._branches[branch] = _make(ConversationBranch, (number, leaf_kind, base, start, name, nodes + 1, current))
-        node = Node(
-            name,
-            parent.id if parent else None,
-            link.kind,
-            chained(parent.content_hash if parent else b"", link.digest) if link.digest else b"",
-            link.at,
-            link.where,
-            place,
-            branch,
-            link.rank,
-            link.side,
-            link.model,
-            link.tokens,
-        )
+        parent_id, above = (parent.id, parent.content_hash) if parent else (None, b"")
+        content_hash = chained(above, link.digest) if link.digest else b""
+        about = link.rank, link.side, link.model, link.tokens
+        node = Node(name, parent_id, link.kind, content_hash, link.at, link.where, place, branch, *about)
         if parent is None:
             self.roots.append(name)
             self.orphans += orphan
@@ -353,10 +343,8 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
         lines.append(f"{clock(change.at - start)}  {what}{more}; {count(change.events, 'event')} since")
         for row in change.rows:
             verdict = "too early" if not change.events else "as predicted" if row.right else "otherwise"
-            lines.append(
-                f"  {firing_words(row.name)}: {row.before:.1f} per 100 events before, "
-                f"{row.foreseen:.1f} predicted, {row.since:.1f} observed: {verdict}"
-            )
+            rates = f"{row.before:.1f} per 100 events before, {row.foreseen:.1f} predicted, {row.since:.1f} observed"
+            lines.append(f"  {firing_words(row.name)}: {rates}: {verdict}")
         if not change.rows:
             lines.append("  nothing was expected to fire differently")
     return lines or ["no settings were applied in this session; S on the bench applies them"]
@@ -415,10 +403,8 @@ def conversation_lines(tree: ConversationTree, check: LogCheck) -> list[str]:
         base = f", branches off at record {tree[branch.base].place + 1}" if branch.base is not None else ""
         here = " ◀ here" if branch.current else ""
         label = f"  {plain(first.label, 40)}" if first.label else ""
-        lines.append(
-            f"{_KINDS[branch.kind]}: {count(branch.nodes, 'record')}, {moment(first.at)} to "
-            f"{moment(last.at)}{base}{here}{label}"
-        )
+        when = f"{moment(first.at)} to {moment(last.at)}"
+        lines.append(f"{_KINDS[branch.kind]}: {count(branch.nodes, 'record')}, {when}{base}{here}{label}")
     return lines
 
 
@@ -461,11 +447,9 @@ def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:
     branch.grow()
     before = timeline.society.engine(MAIN).frame()
     after = branch.run.society.engine(MAIN).frame()
-    lines = [
-        f"{name} {old.value:.2f} → {new.value:.2f}"
-        for name, old, new in zip(AXES, before.receptor.axes, after.receptor.axes, strict=True)
-        if abs(new.value - old.value) >= _MOVED
-    ]
+    axes = zip(AXES, before.receptor.axes, after.receptor.axes, strict=True)
+    moved = ((name, old.value, new.value) for name, old, new in axes if abs(new.value - old.value) >= _MOVED)
+    lines = [f"{name} {old:.2f} → {new:.2f}" for name, old, new in moved]
     if before.story.state != after.story.state:
         lines.append(f"state {before.story.state} → {after.story.state}".replace("_", " "))
     if before.governor.episode.number != after.governor.episode.number:

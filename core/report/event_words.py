@@ -181,10 +181,8 @@ def event_facts(event: MindEvent) -> str:
 
 def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
     """Return it as one JSON line."""
-    encoded = msgspec.json.encode(
-        {"number": number, "agent": agent, "event": type(event).__name__, **msgspec.structs.asdict(event)}
-    )
-    return safe_json_bytes(encoded)
+    fields = {"number": number, "agent": agent, "event": type(event).__name__, **msgspec.structs.asdict(event)}
+    return safe_json_bytes(msgspec.json.encode(fields))
 
 
 def _value_text(value: object) -> str:

@@ -73,10 +73,8 @@ class SessionHistory:
         prefix = str(arguments.get("session") or "")
         matches = [one for one in self._sessions() if prefix and one.session.startswith(prefix)]
         if len({one.session for one in matches}) != 1:
-            raise UsageError(
-                f"{count(len(matches), 'session')} of this project begin with {plain(prefix, 40)!r}; "
-                "list_sessions names them"
-            )
+            few = f"{count(len(matches), 'session')} of this project begin with {plain(prefix, 40)!r}"
+            raise UsageError(f"{few}; list_sessions names them")
         kit = make_kit(self._settings.ingest)
         logs = sessions([matches[0].path], kit, self._settings.ingest.lines)
         return next((one for one in logs if one.id == matches[0].session), logs[0])

@@ -110,11 +110,8 @@ class Landmarks:
         """The last call that was made by a moment and answered only after the first `index` events."""
         first = bisect_right(self._calls, index - 1)
         coming = (self._events[place] for place in self._calls[first : first + _AHEAD])
-        begun_calls = [
-            call
-            for call in coming
-            if isinstance(call, ToolUse) and call.duration is not None and call.at - call.duration <= at
-        ]
+        timed = ((call, call.duration) for call in coming if isinstance(call, ToolUse))
+        begun_calls = [call for call, duration in timed if duration is not None and call.at - duration <= at]
         return begun_calls[-1] if begun_calls else None
 
     def failure(self, index: int, read: Callable[[Event], Words] | None = None) -> tuple[ToolUse | None, int]:

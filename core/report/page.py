@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
@@ -200,8 +201,7 @@ def _agents(summary: Summary) -> Iterator[str]:
     for agent in summary.agents:
         children.setdefault(agent.parent, []).append(agent)
     yield from islice(_tree(children, _agent_names(summary)), _AGENTS)
-    if len(summary.agents) > _AGENTS:
-        yield _more(summary.agents, _AGENTS)
+    yield _more(summary.agents, _AGENTS)
 
 
 def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str]) -> Iterator[str]:
@@ -224,10 +224,8 @@ def _tokens(summary: Summary) -> Iterator[str]:
     if not tokens.input + tokens.output + tokens.cache_read + tokens.cache_write:
         yield "tokens unknown: not in the log"
     else:
-        yield (
-            f"{short(tokens.input)} sent, {short(tokens.output)} written, "
-            f"{short(tokens.cache_read)} read from cache, {short(tokens.cache_write)} cached"
-        )
+        cached = f"{short(tokens.cache_read)} read from cache, {short(tokens.cache_write)} cached"
+        yield f"{short(tokens.input)} sent, {short(tokens.output)} written, {cached}"
     if tokens.context_peak:
         window = f" of {short(tokens.context_window)}" if tokens.context_window else ""
         yield f"context up to {short(tokens.context_peak)}{window}"
@@ -274,10 +272,8 @@ def difference_page(before: Frame, after: Frame) -> list[str]:
         change = new.value - old.value
         firing = "" if old.firing == new.firing else "  began to fire" if new.firing else "  stopped firing"
         if abs(change) >= 0.005 or firing:
-            sign = "▲" if change > 0 else "▼"
-            lines.append(
-                f"{old.axis:<{_READING_WIDTH + 2}}{fraction(old.value)} → {fraction(new.value)} {sign}{firing}"
-            )
+            words = f"{fraction(old.value)} → {fraction(new.value)} {'▲' if change > 0 else '▼'}{firing}"
+            lines.append(f"{old.axis:<{_READING_WIDTH + 2}}{words}")
     earlier, later = (
         {(name, label): text for name, label, text in (*_readings(one), *_affect_readings(one, moved=0.0))}
         for one in (before, after)
@@ -292,11 +288,8 @@ def difference(before: Frame, after: Frame) -> list[dict[str, Any]]:
     """Return every reading that differs, by its full name."""
     old = dict(_leaves(msgspec.to_builtins(before), ""))
     new = dict(_leaves(msgspec.to_builtins(after), ""))
-    return [
-        {"name": name, "before": old.get(name), "after": new.get(name)}
-        for name in [*old, *(name for name in new if name not in old)]
-        if name not in old or name not in new or not _equal(old[name], new[name])
-    ]
+    changed = (name for name in old | new if name not in old or name not in new or not _equal(old[name], new[name]))
+    return [{"name": name, "before": old.get(name), "after": new.get(name)} for name in changed]
 
 
 def _tick_readings(mind: MindReading) -> Iterator[tuple[str, str, str]]:
@@ -383,12 +376,7 @@ def between(events: Sequence[Event], agent: str) -> str:
     calls = [event for event in own if isinstance(event, ToolUse)]
     failures = sum(call.outcome == "failure" for call in calls)
     edits = sum(call.action == "file_edit" and call.outcome == "success" for call in calls)
-    counts = (
-        (sum(isinstance(event, Prompt) for event in own), "prompt"),
-        (sum(isinstance(event, Turn) for event in own), "answer"),
-        (len(calls), "call"),
-        (failures, "failure"),
-        (edits, "edit"),
-        (sum(isinstance(event, Compaction) for event in own), "compaction"),
-    )
-    return ", ".join(count(number, noun) for number, noun in counts if number) or "nothing"
+    kinds = Counter(map(type, own))
+    counts = {"prompt": kinds[Prompt], "answer": kinds[Turn], "call": len(calls), "failure": failures, "edit": edits}
+    counts["compaction"] = kinds[Compaction]
+    return ", ".join(count(number, noun) for noun, number in counts.items() if number) or "nothing"

@@ -65,11 +65,8 @@ def fill_index(
     stale = [name for name in names if any(_is_stale(tree, indexed, log) for log in _logs(name))]
     current = {_log_name(log) for name in names for log in _logs(name)}
     folders = {log.path for name in names for log in _logs(name)}
-    obsolete = [
-        name
-        for name, log in indexed.items()
-        if name not in current and (log.path in folders or not Path(log.path).exists())
-    ]
+    old = {name: log.path for name, log in indexed.items() if name not in current}
+    obsolete = [name for name, path in old.items() if path in folders or not Path(path).exists()]
     if obsolete:
         index.remove(obsolete)
         indexed = index.logs()
@@ -115,11 +112,8 @@ def _logs(name: SessionName) -> list[Any]:
 
 
 def _log_name(log: Any) -> str:
-    return f"{log.path}\n{log.start} {log.end} {log.run} {log.session}" if _is_part(log) else str(log.path)
-
-
-def _is_part(log: Any) -> bool:
-    return bool(log.start or log.end is not None or log.run is not None or log.session)
+    is_part = log.start or log.end is not None or log.run is not None or log.session
+    return f"{log.path}\n{log.start} {log.end} {log.run} {log.session}" if is_part else str(log.path)
 
 
 def _is_stale(tree: LogTree, indexed: dict[str, IndexedLog], log: Any) -> bool:

@@ -274,12 +274,9 @@ def story(
     if not events:
         return SessionStory()
     start = events[0].at if begin is None else begin
-    return SessionStory(
-        tuple(_prompt_lines(events, start, read)),
-        tuple(_work_lines(events, read)),
-        tuple(_failure_lines(events, start, read)),
-        tuple(_ending_lines(events, start, read, notices or NoticeSettings())),
-    )
+    ending = _ending_lines(events, start, read, notices or NoticeSettings())
+    lines = _prompt_lines(events, start, read), _work_lines(events, read), _failure_lines(events, start, read), ending
+    return SessionStory(*map(tuple, lines))
 
 
 def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
@@ -316,12 +313,8 @@ def _work_lines(events: Sequence[Event], read: Read) -> Iterator[str]:
         if use.action == "file_edit" and use.outcome in ("success", "empty", "pending"):
             edited.update(use.targets[:1])
     actions = Counter(use.action for use in uses)
-    numbers = {
-        "edit": edited.total(),
-        "command": actions["shell_exec"],
-        "read": actions["file_read"],
-        "search": actions["search"],
-    }
+    edits, commands = edited.total(), actions["shell_exec"]
+    numbers = {"edit": edits, "command": commands, "read": actions["file_read"], "search": actions["search"]}
     parts = ", ".join(count(number, noun) for noun, number in numbers.items() if number)
     yield f"{count(len(uses), 'call')}{': ' if parts else ''}{parts}"
     if edited:

@@ -256,12 +256,8 @@ class _Spool:
 def _parquet_statement(columns: tuple[Col, ...], source: Path, target: Path) -> str:
     """The statement that turns lines into Parquet, with our types and our order of columns."""
     read = ", ".join(f"'{col.name}': '{'DOUBLE' if col.type == 'TIMESTAMP' else col.type}'" for col in columns)
-    chosen = ", ".join(
-        f'make_timestamp(CAST(round("{col.name}" * 1e6) AS BIGINT)) AS "{col.name}"'
-        if col.type == "TIMESTAMP"
-        else f'"{col.name}"'
-        for col in columns
-    )
+    timestamp = 'make_timestamp(CAST(round("{0}" * 1e6) AS BIGINT)) AS "{0}"'
+    chosen = ", ".join((timestamp if col.type == "TIMESTAMP" else '"{0}"').format(col.name) for col in columns)
     lines = f"read_json('{_sql_quoted(source)}', format='newline_delimited', columns={{{read}}})"
     return (
         f"COPY (SELECT {chosen} FROM {lines}) TO '{_sql_quoted(target)}' "  # noqa: S608 our own names

@@ -115,13 +115,9 @@ class Sender:
 
     def pending_message(self, events: list[Event]) -> ShippedEvent:
         """Describe the calls and turns the logs have begun and not ended, such as calls waiting for a permission."""
-        record = {
-            "kind": "held",
-            "at": self.last,
-            "session": whole(self.session),
-            "after": len(self._seen),
-            "events": [msgspec.Raw(self._line(event)) for event in events],
-        }
+        lines = [msgspec.Raw(self._line(event)) for event in events]
+        session, after = whole(self.session), len(self._seen)
+        record = {"kind": "held", "at": self.last, "session": session, "after": after, "events": lines}
         payload = msgspec.json.encode(record)
         return ShippedEvent(blake3(self._start + payload).digest(length=16), self.subject, payload)
 
@@ -230,13 +226,9 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     for each in url.split(","):
         if not _is_address(each):
             raise UsageError(f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222")
-    variables = {
-        "user": "NATS_USER",
-        "token": "NATS_TOKEN",
-        "user_credentials": "NATS_CREDS",
-        "nkeys_seed": "NATS_NKEY",
-    }
-    options: dict[str, Any] = {name: value for name, of in variables.items() if (value := environment.get(of))}
+    variables = {"user": "USER", "token": "TOKEN", "user_credentials": "CREDS", "nkeys_seed": "NKEY"}
+    values = {name: environment.get(f"NATS_{variable}") for name, variable in variables.items()}
+    options: dict[str, Any] = {name: value for name, value in values.items() if value}
     if "user" in options:
         options["password"] = environment.get("NATS_PASSWORD", "")
     authority, certificate, key = (environment.get(f"NATS_{name}", "") for name in ("CA", "CERT", "KEY"))
@@ -399,18 +391,16 @@ class Reading:
     async def begin(self, sequence: int) -> None:
         """Start at a place of the stream."""
         api = needed("nats.js.api", "nats")
-        info = await self._link.stream.add_consumer(
-            STREAM,
-            api.ConsumerConfig(
-                filter_subject=self._subject,
-                deliver_policy=api.DeliverPolicy.BY_START_SEQUENCE,
-                opt_start_seq=max(1, sequence),
-                ack_policy=api.AckPolicy.NONE,
-                inactive_threshold=_IDLE,
-                mem_storage=True,
-                headers_only=not self._words,
-            ),
+        config = api.ConsumerConfig(
+            filter_subject=self._subject,
+            deliver_policy=api.DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=max(1, sequence),
+            ack_policy=api.AckPolicy.NONE,
+            inactive_threshold=_IDLE,
+            mem_storage=True,
+            headers_only=not self._words,
         )
+        info = await self._link.stream.add_consumer(STREAM, config)
         self._ask = f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.{info.name}"
         inbox = self._link.connection.new_inbox()
         self._waiting = await self._link.connection.subscribe(inbox, pending_msgs_limit=-1)

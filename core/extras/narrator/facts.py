@@ -52,13 +52,8 @@ def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_
     events = timeline.events[start:stop]
     if not events:
         return []
-    facts = [
-        *_prompt_facts(events, start, read),
-        *_failed(events, start, read),
-        *_done(events, start),
-        *_marks(timeline, start, stop),
-        *_ended(events, start, read),
-    ]
+    facts = [*_prompt_facts(events, start, read), *_failed(events, start, read), *_done(events, start)]
+    facts += [*_marks(timeline, start, stop), *_ended(events, start, read)]
     return sorted(dict.fromkeys(facts), key=lambda fact: (fact.number, fact.words))
 
 

@@ -609,10 +609,8 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
         spend = store.read(now)
     except StoreError as error:
         return [*lines, str(error)]
-    lines.append(
-        f"today: {spend.requests} requests, {spend.tokens:,} of {narrator.tokens:,} tokens, "
-        f"${spend.money:.4f} of ${narrator.money:g}"
-    )
+    tokens, dollars = f"{spend.tokens:,} of {narrator.tokens:,} tokens", f"${spend.money:.4f} of ${narrator.money:g}"
+    lines.append(f"today: {spend.requests} requests, {tokens}, {dollars}")
     for name, rest in spend.rests.items():
         if rest.until > now:
             lines.append(f"{name} is paused for {rest.until - now:.0f} s more")

@@ -180,15 +180,9 @@ def _counted(_: Session, kit: AgentKit, values: dict[str, Any], at: float) -> li
     cached = _count(values, "cached_token_count", "cached_content_token_count")
     if not whole and not _number(values.get("output_token_count")):
         return []
-    return [
-        kit.models.turn(
-            at,
-            model=text(values.get("model")),
-            input_tokens=max(0, whole - cached),
-            output_tokens=_number(values.get("output_token_count")),
-            cache_read=min(cached, whole),
-        )
-    ]
+    model, sent, written = text(values.get("model")), max(0, whole - cached), _number(values.get("output_token_count"))
+    cache_read = min(cached, whole)
+    return [kit.models.turn(at, model=model, input_tokens=sent, output_tokens=written, cache_read=cache_read)]
 
 
 def _compaction(_: Session, __: AgentKit, values: dict[str, Any], at: float) -> list[Event]:
@@ -284,12 +278,8 @@ def _execute(session: Session, _: AgentKit, span: SpanRecord, at: float) -> list
     arguments = values.get("gen_ai.tool.call.arguments") or values.get("input.value") or {}
     output = _text(values, "gen_ai.tool.call.result", "output.value")
     failed = span.failed or bool(values.get("error.type"))
-    result = Result(
-        text=output,
-        error=failed,
-        empty=None if output else False,
-        duration=max(0.0, at - span.start) if span.start else None,
-    )
+    duration = max(0.0, at - span.start) if span.start else None
+    result = Result(text=output, error=failed, empty=None if output else False, duration=duration)
     input_bytes = arguments.encode() if isinstance(arguments, str) else arguments
     name = text(values.get("gen_ai.tool.call.id")) or span.id
     agent, events = _span_agent(session, span)

@@ -106,11 +106,8 @@ def day_cost(settings: Settings, now: float) -> DaySpent:
     listings = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
     today = [one for one in listings if one.modified >= midnight]
     read = {(one.path, one.session) for one in today if one.size <= most}
-    costs = [
-        _cost(tree, session, settings)
-        for session in _sessions(settings, sorted({path for path, _ in read}))
-        if (session.path, session.id) in read
-    ]
+    sessions = _sessions(settings, sorted({path for path, _ in read}))
+    costs = [_cost(tree, one, settings) for one in sessions if (one.path, one.id) in read]
     outlook = forecast(dated_charges(costs), Budget.of(settings.screen.cost), now, None)
     return day_spent(outlook, open_end=len(read) < len(today))
 
