@@ -68,6 +68,7 @@ class Prompt(_Base, frozen=True, kw_only=True, gc=False, tag="prompt"):
     characters: int
     call: int = 0  # Fingerprint of the text.
     interrupt: bool = False  # The person stopped the agent rather than asked for something.
+    mode: str = ""  # What the agent may do without asking, in its own word; blank if the log does not say.
 
 
 class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
@@ -87,6 +88,7 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     doubting: int = 0  # How many different phrases of doubt its words held.
     said: Where | None = None  # The place of the words themselves; None where it said none.
     asked: float | None = None  # When the model was asked; None where the log does not tell.
+    mode: str = ""  # What the agent may do without asking, in its own word; blank if the log does not say.
 
     @property
     def only_ends(self) -> bool:
@@ -148,11 +150,20 @@ class Advice(_Base, frozen=True, kw_only=True, gc=False, tag="advice"):
     call: int = 0  # Fingerprint of the sentence.
 
 
+class Rollback(_Base, frozen=True, kw_only=True, gc=False, tag="rollback"):
+    """The person took prompts back: the agent forgot them and all that followed, but what it did was done."""
+
+    turns: int = 0  # How many prompts, the newest first.
+    kept: Where | None = None  # The end of what it still knows, if the log names it; the file by a part of its name.
+
+
 class SessionEnd(_Base, frozen=True, kw_only=True, gc=False, tag="session_end"):
     """The log says it is over."""
 
     reason: str = ""
 
 
-Event: TypeAlias = SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | SessionEnd
+Event: TypeAlias = (
+    SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | Rollback | SessionEnd
+)
 EVENT_KINDS: tuple[type[Event], ...] = get_args(Event)

@@ -111,6 +111,8 @@ class AtifReader(TranscriptReader):
         managed = table(extra.get("context_management"))
         if extra.get("interrupt") is True:
             self.add(self.prompt("", interrupt=True))
+        if "rollback" in extra:
+            self.add(self.rollback(extra["rollback"]))
         results = [table(one) for one in items(table(step.get("observation")).get("results"))]
         handed = any(one.get("subagent_trajectory_ref") for one in results) and not step.get("tool_calls")
         if managed.get("type") == "compaction" or handed:

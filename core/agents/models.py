@@ -265,6 +265,7 @@ class Models:
         said_at: Where | None = None,
         searches: int = 0,
         asked: float | None = None,
+        mode: str = "",
     ) -> Turn:
         """Return a turn with its context, window and cost; `window` and `cost` of the log take precedence.
 
@@ -292,6 +293,7 @@ class Models:
             cost=cost,
             stop=stop,
             asked=asked,
+            mode=mode,
             checking=checking,
             doubting=doubting,
             said=(said_at or where) if said and not said.isspace() else None,

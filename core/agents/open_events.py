@@ -29,7 +29,7 @@ def write(event: Event, session: str, words: Mapping[str, Any] | None = None) ->
     for name in _PRINTS:
         if name in fields:
             fields[name] = f"{fields[name]:016x}"
-    for name in ("where", "called", "said"):
+    for name in ("where", "called", "said", "kept"):
         place = fields.get(name)
         if isinstance(place, Where):
             parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)

@@ -268,10 +268,14 @@ class TranscriptReader(AgentReader):
         """Return what all events have: by default the time and the place of this entry, and this reader's agent."""
         return {"at": self.now if at is None else at, "agent": agent or self.agent, "where": where or self._place}
 
-    def prompt(self, words: str, *, interrupt: bool = False, **known: Any) -> events.Prompt:
+    def prompt(self, words: str, *, interrupt: bool = False, mode: str = "", **known: Any) -> events.Prompt:
         """Return the event of a person who says something, or stops the agent."""
-        facts = self._common(**known)
-        return events.Prompt(**facts, characters=len(words), call=fingerprint(words), interrupt=interrupt)
+        facts = {**self._common(**known), "characters": len(words), "call": fingerprint(words)}
+        return events.Prompt(**facts, interrupt=interrupt, mode=mode)
+
+    def rollback(self, turns: Any, kept: events.Where | None = None) -> events.Rollback:
+        """Return the event of a person who takes prompts back."""
+        return events.Rollback(**self._common(), turns=whole_number(turns), kept=kept)
 
     def turn(
         self, said: str, *, tokens: TokenCounts = NO_TOKENS, at: float | None = None, model: Any = "", **facts: Any

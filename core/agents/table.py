@@ -110,6 +110,8 @@ def _agent(name: str, row: dict[str, Any]) -> Agent:
     where["marks"] = tuple(map(_bytes, where.get("marks", ())))
     where["once"] = tuple(re.compile(_bytes(pattern)) for pattern in where.get("once", ()))
     where |= {key: _bytes(where[key]) for key in ("aside", "ended") if key in where}
+    if "goes_on" in where:
+        where["goes_on"] = re.compile(where["goes_on"])
     if "survey" in where:
         where["survey"] = _survey_later(f"core.agents.{where['survey']}")
     if "session" in where:

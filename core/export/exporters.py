@@ -25,6 +25,7 @@ from core.logs.redact.values import one_line
 from core.report.changes import change_line
 from core.report.event_words import OUTCOME_SIGNS
 from core.report.formatting import bar, count, fraction, short_clock, times, token_amount
+from core.report.rollbacks import Rollbacks
 from core.report.story import Trouble, troubles, weightiest
 
 ATIF_VERSION = "ATIF-v1.7"  # The newest version whose fields are all used here; readers of v1.8 accept it.
@@ -107,6 +108,8 @@ def _add(event: kinds.Event, agent: str, words: Spoken, every: dict[str, _Trajec
                 ref["extra"] |= {"tool_uses": event.tool_uses, "tokens": event.tokens}
         case kinds.Advice():
             own.step("system", event.at, "Advice of nooscope.", extra={"advice": event.characters})
+        case kinds.Rollback():
+            own.step("system", event.at, "Prompts taken back.", extra={"rollback": event.turns})
         case kinds.SessionEnd():
             own.step("system", event.at, "Session ended.", extra={"session_end": event.reason or "ended"})
 
@@ -238,6 +241,7 @@ def data(film: ExportedSession) -> dict[str, Any]:
         "context": [round(100 * moment.context) for moment in moments],
         "cost": [round(moment.cost, 4) for moment in moments],
         "line": [_line(moment) for moment in moments],
+        "asked": [moment.asked for moment in moments],
     }
     return {
         "version": VERSION,
@@ -356,18 +360,23 @@ def _head(film: ExportedSession) -> Iterator[str]:
 
 
 def _prompts_part(film: ExportedSession) -> Iterator[str]:
-    moments = zip(film.events, film.moments, strict=True)
-    prompts = [(one, at) for one, at in moments if isinstance(one, kinds.Prompt) and one.agent == kinds.MAIN]
+    rollbacks = Rollbacks()
+    rollbacks.grow(film.events)
+    prompts = [
+        (event, moment, ", rolled back" if place in rollbacks.dropped else "")
+        for place, (event, moment) in enumerate(zip(film.events, film.moments, strict=True))
+        if isinstance(event, kinds.Prompt) and event.agent == kinds.MAIN
+    ]
     if not prompts:
         yield "The log has no prompt."
-    for number, (event, moment) in enumerate(prompts[:_PROMPTS], 1):
+    for number, (event, moment, fate) in enumerate(prompts[:_PROMPTS], 1):
         when = _when(film, moment.at)
         if event.interrupt:
             yield f"{number}. {when} the person stopped it"
         elif moment.spoken.text:
-            yield f"{number}. {when} {markdown_line(' '.join(moment.spoken.text.split()), _SAID)}"
+            yield f"{number}. {when} {markdown_line(' '.join(moment.spoken.text.split()), _SAID)}{fate}"
         else:
-            yield f"{number}. {when} {event.characters:,} characters"
+            yield f"{number}. {when} {event.characters:,} characters{fate}"
     if len(prompts) > _PROMPTS:
         yield f"\nand {len(prompts) - _PROMPTS:,} more."
 
@@ -518,17 +527,20 @@ def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
         if place:
             wait = max(0.0, moment.at - film.moments[place - 1].at) / speed
             at += min(PAUSE, max(_LEAST, wait))
-        _update_strip(strip, moment)
+        _update_strip(strip, moment, film.moments)
         lines = _frame(film, place, strip, moment.at - began)
         opening = _FIRST_FRAME if place == 0 else ""
         text = opening + _HOME + "\r\n".join(line + _REST_OF_LINE for line in lines)
         yield msgspec.json.encode([round(at, 3), "o", text]) + b"\n"
 
 
-def _update_strip(strip: dict[str, str], moment: Moment) -> None:
+def _update_strip(strip: dict[str, str], moment: Moment, moments: Sequence[Moment]) -> None:
     text = first_line(moment.spoken.text)
     if moment.kind == "prompt":
         strip["asked"] = text or moment.what
+    elif moment.kind == "rollback":
+        asked = moments[moment.asked] if moment.asked >= 0 else None
+        strip["asked"] = (first_line(asked.spoken.text) or asked.what) if asked else ""
     elif moment.kind == "turn":
         strip["said"] = text or strip["said"]
     elif moment.kind == "tool_use":

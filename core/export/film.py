@@ -16,8 +16,10 @@ from core.live.status_facts import StatusHistory
 from core.logs.redact.values import one_line
 from core.logs.session import LogSession
 from core.report.analysis import Gatherer, Summary
+from core.report.event_words import about
 from core.report.formatting import token_amount
 from core.report.outcome import outcome_with_fates, read_outcome
+from core.report.rollbacks import Rollbacks
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
@@ -140,6 +142,7 @@ class Moment(NamedTuple):
     status: Status
     context: float  # Share of the way to compaction, of the main agent.
     cost: float  # US dollars so far.
+    asked: int  # The place of the person's prompt that counts; -1 for none.
     spoken: Spoken
 
 
@@ -171,10 +174,12 @@ def film(
     moments: list[Moment] = []
     facts_at: list[StatusFacts] = []
     cost = 0.0
+    rollbacks = Rollbacks()
     unknown = status_of(StatusFacts(), 0.0, limits)
     for event in events:
         step = timeline.add(event)
         gatherer.add(event, step)
+        rollbacks.step(event)
         if isinstance(event, kinds.Turn):
             cost += event.cost or 0.0
         at, facts = timeline.time_of(len(timeline)), history.facts(len(timeline), timeline.society)
@@ -195,6 +200,7 @@ def film(
                 status=unknown,
                 context=facts.context,
                 cost=cost,
+                asked=rollbacks.standing[-1][0] if rollbacks.standing else -1,
                 spoken=SILENT if words is None else _new(words.of(event), event),
             )
         )
@@ -239,6 +245,8 @@ def what(event: kinds.Event, privacy: Privacy) -> str:
             return f"sub-agent {privacy.agent(event.child)} starts"
         case kinds.AgentEnd():
             return f"sub-agent {privacy.agent(event.child)} ends: {event.outcome}"
+        case kinds.Rollback():
+            return about(event)[0]
         case kinds.SessionStart():
             return f"{event.tool} starts"
         case kinds.SessionEnd():

@@ -32,12 +32,12 @@
   const isFailure = (i) => outcome(i) === "failure";
   const isUse = (i) => kind(i) === "tool_use";
   const isPrompt = (i) => kind(i) === "prompt";
-  const asked = latest((i) => isPrompt(i) && (i === 0 || col.what[i] !== "you stopped it"));
+  const asked = col.asked;
   const doing = latest(isUse);
   /* The last failure since the prompt that nothing of the same kind has solved, or -1. */
   const failed = new Int32Array(count), open = new Map();
   for (let i = 0; i < count; i++) {
-    if (asked[i] === i) open.clear();
+    if (asked[i] !== (i ? asked[i - 1] : -1)) open.clear();
     if (outcome(i) === "success" || outcome(i) === "empty") open.delete(col.what[i]);
     if (isFailure(i)) open.set(col.what[i], i);
     failed[i] = Math.max(-1, ...open.values());

@@ -253,14 +253,14 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     if facts.close == "failed":
         why = "an error stopped it; it resumes when you answer"
         return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")
-    if facts.close not in ("done", "stopped"):
+    if facts.close not in ("done", "stopped", "rolled back"):
         return None
     if facts.running and ending not in ("question", "cut off") and quiet < limits.fleet.silent:
         return None if quiet < limits.idle else Status("idle", 1, facts.closed, _on_sub_agents(facts))
     if facts.close == "done":
         return _finished(facts, quiet, limits, sure=True)
     level: Level = 2 if quiet < limits.fleet.news else 0
-    return Status("ended", level, facts.closed, "stopped by you")
+    return Status("ended", level, facts.closed, f"{facts.close} by you")
 
 
 def _waiting_on(facts: StatusFacts) -> str:

@@ -18,7 +18,7 @@ from core.agents.words import NOTHING, WordReader
 from core.engine.percept import AGENT_STATES, SIGNALS
 from core.engine.society import Society
 from core.engine.society.engine import FAILING, Step
-from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, Rollback, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import QUICK_ACTIONS, AgentTrouble, Limits, Open, Status, StatusFacts, Word, status_of
 from core.report.agents import agent_names, as_sub_agent
 from core.report.event_words import tool_words
@@ -84,13 +84,7 @@ class StatusTracker:
             self._flow = event.at
         if type(event) is Prompt:
             self.prompted = event.at
-            if not event.interrupt:
-                self.turns.clear()
-                self.work = TurnWork()
-        elif type(event) is Turn:
-            self.turns.append(event)
-        elif type(event) is ToolUse:
-            self.work = self.work.after(event)
+        self._work_on(event)
         close = next_close(event, self.close, self.closed, self._final)
         if close and begins_turn(self.close, close):
             self.turn = event.at
@@ -102,6 +96,15 @@ class StatusTracker:
             self.end = event.reason
         if type(event) is SessionStart:
             self.synthetic, self.untold = event.synthetic_time, event.untold
+
+    def _work_on(self, event: Event) -> None:
+        if type(event) is Rollback or (type(event) is Prompt and not event.interrupt):
+            self.turns.clear()
+            self.work = TurnWork()
+        elif type(event) is Turn:
+            self.turns.append(event)
+        elif type(event) is ToolUse:
+            self.work = self.work.after(event)
 
     def facts(
         self,
@@ -152,7 +155,7 @@ class StatusTracker:
 
 def with_ending(facts: StatusFacts, reader: EndingReader, turns: Iterable[Turn], work: TurnWork) -> StatusFacts:
     """The facts with how the last turn ended, judged from its words if the turn is over."""
-    if facts.close not in OVER or facts.before_end == "stopped":
+    if facts.close not in OVER or facts.before_end in ("stopped", "rolled back"):
         return facts
     return replace(facts, ending=reader.judge(turns, work), only_failed=work.only_failed)
 

@@ -7,6 +7,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -293,12 +294,33 @@ def _survey(agent: Agent, location: Location, root: Path, now: float, active_wit
         yield from location.survey(agent.name, root, now, active_within)
         return
     titles = agent.formats[0].titles if agent.formats else None
-    for path in logs_below(location, root):
+    paths = list(logs_below(location, root))
+    later = _later_logs(agent, location, paths)
+    claimed = set(chain(*later.values()))
+    for path in paths:
+        if path in claimed:
+            continue
         one = _session_found(agent.name, location, [path], now, active_within, titles)
         if one is not None:
-            nested = list(_nested(location, path, one.session))
+            nested = [*later.get(path, ()), *_nested(location, path, one.session)]
             many = [path, *nested]
             yield (nested and _session_found(agent.name, location, many, now, active_within, titles)) or one
+
+
+def _later_logs(agent: Agent, location: Location, paths: list[Path]) -> dict[Path, list[Path]]:
+    """Return the logs in which sessions go on, by the first log of each, if names of files show it."""
+    later: dict[Path, list[Path]] = {}
+    for path in paths if location.goes_on else ():
+        match = location.goes_on.match(path.name) if location.goes_on else None
+        first = match and next((one for one in paths if one.name.partition(".")[0].endswith(f"-{match[1]}")), None)
+        if first and (path.parent == first.parent or path.parent in _beside(agent, first)):
+            later.setdefault(first, []).append(path)
+    return later
+
+
+def _beside(agent: Agent, path: Path) -> list[Path]:
+    beside = agent.formats[0].beside
+    return beside(path) if beside else []
 
 
 def _session_found(

@@ -240,6 +240,8 @@ class Location(NamedTuple):
     # Returns the session's id from a log's path, if its records do not contain it.
     session: Callable[[Path], str] | None = None
     ended: bytes = b""  # Bytes in the last lines of a session that is over.
+    # Names of logs in which a session goes on, with the end of its first log's name as a group.
+    goes_on: re.Pattern[str] | None = None
     survey: Survey | None = None  # Lists the sessions there, if they are not files.
     elsewhere: bool = False  # Whether listed logs may be outside the roots.
 

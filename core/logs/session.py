@@ -140,6 +140,8 @@ def identity(event: Event) -> Hashable:
             return "agent end", event.child, event.at
         case SessionStart():
             return "session", event.agent, event.session
+        case events.Rollback():
+            return "rollback", event.agent, event.at
         case events.SessionEnd():
             return "session end", event.agent, event.at
 

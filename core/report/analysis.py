@@ -24,6 +24,7 @@ from core.logs.session import LogSession, read_session
 from core.report.compaction import HotPath, Preserved, Preserver
 from core.report.cost import charge_of
 from core.report.outcome import OutcomeReader, SessionOutcome
+from core.report.rollbacks import Rollbacks
 from core.report.story import SessionStory, story
 from core.report.sums import Sum
 from core.settings import Settings
@@ -146,6 +147,7 @@ class Summary(Struct):
     actions: dict[str, int] = field(default_factory=dict)
     prompts: int = 0
     interrupts: int = 0
+    rolled_back: int = 0  # Prompts that the person took back, which are not among the prompts.
     turns: int = 0
     compactions: int = 0
     compacted_at: list[float] = field(default_factory=list)
@@ -198,6 +200,7 @@ class Gatherer:
         self._highs = [-1.0] * len(AXES)
         self._paths: dict[str, list[int]] = {}
         self._cost = Sum()
+        self._rollbacks = Rollbacks()
 
     def add(self, event: Event, step: Step) -> None:
         """Count one event and its step."""
@@ -212,6 +215,9 @@ class Gatherer:
         agent.events += 1
         agent.first = event.at if agent.first is None else agent.first
         agent.last = event.at
+        taken_back = self._rollbacks.step(event)
+        summary.prompts -= taken_back
+        summary.rolled_back += taken_back
         self._count(event, agent)
         self._mind(event, step)
 
@@ -250,7 +256,7 @@ class Gatherer:
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
                 summary.untold = list(event.untold)
-            case events.AgentEnd() | events.Advice() | events.SessionEnd():
+            case events.AgentEnd() | events.Advice() | events.Rollback() | events.SessionEnd():
                 pass
 
     def _touch(self, path: str, action: str, outcome: str) -> None:

@@ -14,7 +14,7 @@ from core.engine.percept import AgentState, Pattern, spell_name
 from core.engine.society import Society
 from core.engine.society.engine import Frame
 from core.errors import StateError
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, Rollback, ToolUse, Turn
 from core.logs.redact.values import one_line
 from core.report.chrono import Centre, hottest_branch
 from core.report.event_words import firing_words
@@ -235,9 +235,8 @@ class Unfinished:
             elif event.outcome == "pending":
                 what = event.program or event.tool
                 self._begin(event, ("call", what), what)
-        elif isinstance(event, Prompt):
-            if not event.interrupt:
-                self._begun.pop(event.agent, None)
+        elif isinstance(event, Rollback) or (isinstance(event, Prompt) and not event.interrupt):
+            self._begun.pop(event.agent, None)
         elif isinstance(event, AgentStart):
             self._begin(event, ("agent", event.child), event.role or event.child)
         elif isinstance(event, AgentEnd) and event.agent in self._begun:

@@ -16,7 +16,7 @@ from core.engine.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.engine.mind.fabric import MindEvent
 from core.engine.mind.sleep import Dream
 from core.engine.percept import Cause
-from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, Rollback, SessionStart, ToolUse, Turn
 from core.report.formatting import count, moment, plain, short
 from core.safe_text import safe_json_bytes
 
@@ -95,6 +95,8 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
         return f"message to the agent, {count(event.characters, 'character')}", ""
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
+    if isinstance(event, Rollback):
+        return f"you took back {count(event.turns, 'prompt')}" if event.turns else "you took prompts back", ""
     if isinstance(event, Turn):
         sent = event.context_tokens or event.input_tokens + event.cache_read + event.cache_write
         if not sent + event.output_tokens:

@@ -20,6 +20,7 @@ from core.report.cost import session_cost
 from core.report.formatting import clock, count, moment, money, plain, short
 from core.report.log_tree import LogTree, agent_folders
 from core.report.outcome import OutcomeReader, read_outcome
+from core.report.rollbacks import Rollbacks
 from core.report.search import fill_index, search
 from core.report.story import story
 from core.report.sums import added
@@ -97,7 +98,7 @@ class SessionHistory:
         hits = search(index, words, Narrowed("", project, None, None), _limit(arguments, 10))
         return [
             f"{plain(hit.session, 60)}  {hit.agent}  {moment(hit.at) if hit.at else 'undated'}  "
-            f"{hit.speaker}: {plain(hit.snippet, 300)}"
+            f"{hit.speaker}{hit.fate}: {plain(hit.snippet, 300)}"
             for hit in hits
             if self._allows(hit.project)
         ] or ["Nothing found."]
@@ -123,6 +124,8 @@ class SessionHistory:
         last = min(len(events), _integer(arguments.get("to"), first + 99))
         reader = WordReader(word_logs(session))
         room, silent = LONGEST - _LONGEST_MESSAGE, True
+        rollbacks = Rollbacks()
+        rollbacks.grow(events)
         for number in range(first, last + 1):
             line = _message(events[number - 1], reader)
             if line and room < len(line):
@@ -130,6 +133,7 @@ class SessionHistory:
                 return
             if line:
                 at = clock(events[number - 1].at - events[0].at)
+                at += " (rolled back)" if number - 1 in rollbacks.dropped else ""
                 yield f"{number}  {at}  {line}"
                 room, silent = room - len(line) - len(at) - len(str(number)) - 5, False
         if silent:

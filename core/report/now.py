@@ -15,6 +15,7 @@ from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.logs.glimpse import BARE_COMMAND
 from core.report.event_words import tool_words
 from core.report.formatting import last_words, span, times
+from core.report.rollbacks import Rollbacks
 from core.report.story import attempt_key
 from core.report.turn_endings import important_sentence
 from core.safe_text import safe
@@ -53,13 +54,15 @@ class Now(Struct, frozen=True):
 class Landmarks:
     """Where in a recording an agent was asked, worked, failed and spoke; found by bisection."""
 
-    __slots__ = ("_calls", "_events", "_failures", "_prompts", "_seen", "_turns", "agent")
+    __slots__ = ("_asked", "_calls", "_events", "_failures", "_prompts", "_rollbacks", "_seen", "_turns", "agent")
 
     def __init__(self, events: Sequence[Event], agent: str = MAIN) -> None:
         self._events = events
         self.agent = agent
         self._seen = 0
-        self._prompts: list[int] = []
+        self._prompts: list[int] = []  # Where another prompt began to count, and where that one is; -1 for none.
+        self._asked: list[int] = []
+        self._rollbacks = Rollbacks(agent)
         self._calls: list[int] = []
         self._failures: list[int] = []
         self._turns: list[int] = []
@@ -70,10 +73,12 @@ class Landmarks:
         events, agent = self._events, self.agent
         for place in range(self._seen, len(events)):
             event = events[place]
+            if self._rollbacks.step(event):
+                self._prompt_counts(place, self._rollbacks.standing[-1][0] if self._rollbacks.standing else -1)
             if event.agent == agent:
                 self._add(place, event)
             elif agent != MAIN and type(event) is AgentStart and event.child == agent:
-                self._prompts.append(place)
+                self._prompt_counts(place, place)
         self._seen = len(events)
 
     def _add(self, place: int, event: Event) -> None:
@@ -85,12 +90,17 @@ class Landmarks:
         elif kind is Turn:
             self._turns.append(place)
         elif kind is Prompt and not event.interrupt:  # type: ignore[union-attr]
-            self._prompts.append(place)
+            self._prompt_counts(place, place)
+
+    def _prompt_counts(self, place: int, asked: int) -> None:
+        self._prompts.append(place)
+        self._asked.append(asked)
 
     def prompt(self, index: int) -> Prompt | AgentStart | None:
-        """The last prompt among the first `index` events; of a sub-agent, what it was started with."""
+        """The last prompt that counts after the first `index` events; of a sub-agent, what it was started with."""
         prompts = bisect_right(self._prompts, index - 1)
-        last = self._events[self._prompts[prompts - 1]] if prompts else None
+        asked = self._asked[prompts - 1] if prompts else -1
+        last = self._events[asked] if asked >= 0 else None
         return last if isinstance(last, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:

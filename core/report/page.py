@@ -84,7 +84,8 @@ def _tool_uses(summary: Summary) -> Iterator[str]:
     outcomes = ", ".join(f"{number} {STORY_WORDS['outcomes'][name]}" for name, number in summary.outcomes.items())
     yield f"{summary.tool_uses:,}" + (f": {outcomes}" if outcomes else "")
     yield ", ".join(f"{task_words(name)} {number}" for name, number in summary.actions.items())
-    counts = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]
+    taken_back = f" ({summary.rolled_back:,} more rolled back)" if summary.rolled_back else ""
+    counts = [count(summary.prompts, "prompt") + taken_back, count(summary.turns, "turn")]
     if summary.interrupts:
         counts.append(count(summary.interrupts, "interrupt"))
     yield ", ".join(counts)

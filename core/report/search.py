@@ -13,17 +13,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.agents.record_texts import RecordText, Speaker, bounded, raw_texts, record_time, value_texts
-from core.agents.registry import known_agents
+from core.agents.registry import known_agents, make_kit
 from core.agents.values import decode
 from core.errors import UsageError
 from core.events import Where
 from core.logs.discovery import Found, describe_sessions
+from core.logs.finder import Finder
 from core.logs.format import Diagnostics
-from core.logs.lines import glued_objects
+from core.logs.lines import glued_objects, open_unpacked
 from core.logs.records import Documents, Log, Record, records
 from core.logs.redact.text import places_of, redact, redact_torn
-from core.logs.session import LogSession
+from core.logs.session import LogSession, read_session
 from core.report.log_tree import LogTree, SessionName
+from core.report.rollbacks import Rollbacks
 from core.safe_text import safe
 from core.settings.program import LineSettings
 from core.store.kept_answers import FileStamp, has_grown
@@ -37,6 +39,8 @@ _KEY_BLOCKS = ("-----BEGIN ", "Private-Lines: ")  # Beginnings of secrets that m
 _TRIED = 20  # Occurrences of a word that are tried for the best place.
 _LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")  # Where a document keeps its records.
 _TITLES = ("ai-title", "custom-title", "summary")  # Records that contain a session's title.
+_GO_BACK = ("codex",)  # Agents whose logs tell of rollbacks.
+_ROLLED_BACK = b'"thread_rolled_back"'
 _SEPARATORS = re.compile(r"[./-]+")
 _WORD = re.compile(r"[\w./-]+")
 
@@ -55,6 +59,12 @@ class Hit(NamedTuple):
     shared: bool  # Whether the log contains other sessions too.
     speaker: Speaker
     snippet: str
+    rolled_back: bool = False  # Whether the person took it back, so that the agent forgot it.
+
+    @property
+    def fate(self) -> str:
+        """What to add to the speaker."""
+        return " (rolled back)" if self.rolled_back else ""
 
 
 def fill_index(
@@ -93,7 +103,41 @@ def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int
     looked = [(" ".join(_WORD.findall(word)) or word).lower() for word in words]
     order = sorted(range(len(matches)), key=lambda number: (matches[number].log.path, matches[number].place.offset))
     hits = {number: _hit(matches[number], documents, looked) for number in order}
-    return [hits[number] for number in range(len(matches))]
+    forgotten = _Forgotten()
+    return [hits[number]._replace(rolled_back=forgotten.contains(matches[number])) for number in range(len(matches))]
+
+
+class _Forgotten:
+    """What agents forgot in rollbacks, read once per session; only logs that mention one are read."""
+
+    def __init__(self) -> None:
+        self._kit = make_kit()
+        self._finder = Finder(self._kit)
+        self._stretches: dict[str, list[tuple[str, int, float]]] = {}
+
+    def contains(self, match: Match) -> bool:
+        """Whether a match is in a stretch that its agent forgot."""
+        log, place = match
+        if log.agent not in _GO_BACK:
+            return False
+        if log.main not in self._stretches:
+            self._stretches[log.main] = list(self._of(Path(log.main)))
+        file = place.file or log.path
+        return any(file == name and begin <= place.offset < end for name, begin, end in self._stretches[log.main])
+
+    def _of(self, path: Path) -> Iterator[tuple[str, int, float]]:
+        log = self._finder.log(path)
+        session = self._finder.session(log) if log is not None else None
+        if session is not None and (len(session.logs) > 1 or _mentions(path, _ROLLED_BACK)):
+            yield from Rollbacks().forgotten(list(read_session(session, self._kit)))
+
+
+def _mentions(path: Path, words: bytes) -> bool:
+    try:
+        with open_unpacked(path) as stream:
+            return any(words in line for line in stream)
+    except OSError:
+        return False
 
 
 def fts_query(words: Sequence[str]) -> str:

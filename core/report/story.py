@@ -14,8 +14,10 @@ from msgspec import Struct, structs
 
 from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
-from core.events import MAIN, Action, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Action, Compaction, Event, Prompt, Rollback, SessionEnd, ToolUse, Turn
+from core.report.event_words import about
 from core.report.formatting import count, plain, short_clock, times, token_estimate
+from core.report.rollbacks import Rollbacks
 from core.report.turn_endings import judge_answers, turn_of
 from core.settings.response import NoticeSettings
 
@@ -98,7 +100,7 @@ def attempt_key(use: ToolUse, read: Callable[[Event], Words] | None = None) -> H
 
 # The state in which the main agent's last event leaves the session. `said` is an answer without a reason for its end;
 # `retry` is an error after which the agent tries again.
-Close = Literal["", "asked", "tool", "retry", "said", "done", "failed", "stopped", "ended"]
+Close = Literal["", "asked", "tool", "retry", "said", "done", "failed", "stopped", "rolled back", "ended"]
 
 # Stop reasons of turns that ended with an error or a refusal.
 _FAILED = frozenset(("error", "failed", "refusal", "content_filter"))
@@ -151,7 +153,7 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         return "failed" if stop in _FAILED else "said" if not stop or stop in _CUT else "tool"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
-    return "ended" if kind is SessionEnd else ""
+    return "rolled back" if kind is Rollback else "ended" if kind is SessionEnd else ""
 
 
 def finishes(event: Event) -> bool:
@@ -177,9 +179,12 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
     return "" if type(event) is Turn and before == "tool" and close in ("said", "tool") else close
 
 
+_RESTING = ("", "done", "stopped", "rolled back", "failed")  # Closes after which the agent does not work.
+
+
 def begins_turn(before: Close, close: Close) -> bool:
     """Whether an event with this close starts the main agent's work."""
-    return close == "asked" or (close in ("tool", "retry", "said") and before in ("", "done", "stopped", "failed"))
+    return close == "asked" or (close in ("tool", "retry", "said") and before in _RESTING)
 
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
@@ -280,16 +285,27 @@ def story(
 
 
 def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
-    prompts = [event for event in events if isinstance(event, Prompt) and event.agent == MAIN]
+    rollbacks = Rollbacks()
+    rollbacks.grow(events)
+    dropped = rollbacks.dropped
+    prompts = [
+        (event, place in dropped)
+        for place, event in enumerate(events)
+        if isinstance(event, Prompt | Rollback) and event.agent == MAIN
+    ]
     if not prompts:
         yield "nothing new"
         return
     chosen = prompts if len(prompts) <= _ASKED else [prompts[0], *prompts[1 - _ASKED :]]
-    for number, prompt in enumerate(chosen):
+    for number, (prompt, rolled_back) in enumerate(chosen):
         if number == 1 and len(chosen) < len(prompts):
             yield f"… {count(len(prompts) - len(chosen), 'prompt')} more …"
+        if isinstance(prompt, Rollback):
+            yield f"{_when(prompt, start)} {about(prompt)[0]}"
+            continue
         words = "you stopped it" if prompt.interrupt else _quoted(read(prompt).said)
-        yield f"{_when(prompt, start)} {words or 'a prompt of ' + count(prompt.characters, 'character')}"
+        words = words or "a prompt of " + count(prompt.characters, "character")
+        yield f"{_when(prompt, start)} {words}{', rolled back' if rolled_back else ''}"
 
 
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit", re.I)
@@ -379,7 +395,7 @@ def _ending_lines(events: Sequence[Event], start: float, read: Read, notices: No
         call = _call_line(question, read(question))
         yield f"{_when(question, start)} with a question to you, not answered yet: {call}"
     elif last is not None:
-        over = left.close in OVER and left.before_end != "stopped"
+        over = left.close in OVER and left.before_end not in ("stopped", "rolled back")
         how = RECAP_ENDINGS.get(judged.ending) if over else None
         yield f"{_when(last, start)} {how or _last_words(left, read)}"
     if quote := _quoted(judged.sentence):

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from core.agents.models import GOAL_FAILED
 from core.agents.tables import sections
 from core.agents.words import WordReader, Words, first_line
-from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.events import MAIN, Event, Prompt, Rollback, ToolUse, Turn
 
 # How a turn ended; blank while it runs.
 Ending = Literal["", "question", "offer", "done", "gave up", "partial", "answer", "waiting", "cut off"]
@@ -387,7 +387,7 @@ def turn_of(backwards: Iterable[Event]) -> tuple[list[Turn], TurnWork]:
     for event in backwards:
         if event.agent != MAIN:
             continue
-        if type(event) is Prompt and not event.interrupt:
+        if type(event) is Rollback or (type(event) is Prompt and not event.interrupt):
             break
         if type(event) is Turn and len(turns) < _TURNS:
             turns.append(event)

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.engine.receptor import Receptor
 from core.engine.society.engine import Step
-from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, Rollback
 from core.timeline.packed_list import MARK_KINDS, Mark, MarkKind, RecordedMarks
 
 __all__ = ["MARK_KINDS", "Mark", "MarkKind", "Marks", "RecordedMarks"]
@@ -100,13 +100,15 @@ class Marks:
 
 _Found = list[tuple[MarkKind, str, float]]
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: these are made for every event.
-_MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
+_MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd, Rollback))
 
 
 def _log_marks(event: Event) -> _Found:
     """Return the marks of events that the log itself reports."""
     if isinstance(event, Prompt):
         return [("prompt", "interrupt" if event.interrupt else "prompt", float(event.characters))]
+    if isinstance(event, Rollback):
+        return [("prompt", "rollback", 0.0)]
     if isinstance(event, Compaction):
         return [("compaction", event.trigger or "compaction", float(event.tokens_before))]
     if isinstance(event, Advice):

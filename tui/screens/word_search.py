@@ -230,12 +230,12 @@ def _hit_lines(hit: Hit, width: int, *, first: bool) -> Text:
     """Return a match with its text; the first one of a session has a heading."""
     when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
     if not first:
-        speaker = f"  {when.rpartition(' ')[2]} {_SPEAKERS[hit.speaker]}: "
+        speaker = f"  {when.rpartition(' ')[2]} {_SPEAKERS[hit.speaker]}{hit.fate}: "
         text = fit(plain(hit.snippet), width - len(speaker)).rstrip()
         return Text(no_wrap=True).append(speaker, "dim").append(text)
     project = plain(Path(hit.project).name, 24)
     about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
-    speaker = f"  {_SPEAKERS[hit.speaker]}: "
+    speaker = f"  {_SPEAKERS[hit.speaker]}{hit.fate}: "
     line = Text(no_wrap=True).append(f"{when}  ", "dim")
     line.append(fit(about, width - len(when) - 2).rstrip(), "bold")
     return line.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())

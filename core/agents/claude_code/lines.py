@@ -108,6 +108,7 @@ class ClaudeLine(Struct, rename="camel", gc=False):
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
     is_api_error_message: bool | None = None
+    permission_mode: str | None = None
     prompt_source: str | None = None
     origin: Origin | None = None
     tool_denial_kind: str | None = None
@@ -261,9 +262,10 @@ def result_text(block: Block) -> str:
     return "\n".join(piece.text for piece in content if piece.text)
 
 
+MODE = "permission-mode"  # A line that says what the agent may do from here on.
 _ASIDES = known_words("claude-asides")
 _PASSED_OVER = frozenset(kind.encode() for kind in _ASIDES)
-_KINDS = _ASIDES | {"user", "assistant", "system", "progress", "queue-operation", "attachment"}
+_KINDS = _ASIDES | {"user", "assistant", "system", "progress", "queue-operation", "attachment", MODE}
 _SUBTYPES = known_words("claude-subtypes")
 _ATTACHMENTS = known_words("claude-attachments")
 # What other ignored lines contain if they matter after all.

@@ -260,6 +260,10 @@ class ClaudeCode(AgentReader):
         out: list[Event] = []
         if decoded is None or not self._is_new(decoded, where):
             return out
+        if decoded.permission_mode and not decoded.is_sidechain:
+            self._answers.mode = decoded.permission_mode
+        if decoded.type == lines.MODE:
+            return out
         at = self._at = self._time(decoded, where, line)
         if self._fork is not None:
             self._fork.step(decoded, at, where)
@@ -471,6 +475,7 @@ class ClaudeCode(AgentReader):
                 characters=len(text),
                 call=fingerprint(text),
                 interrupt=text.startswith("[Request interrupted by user"),
+                mode=self._answers.mode,
             )
         )
 

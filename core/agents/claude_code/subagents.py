@@ -48,6 +48,7 @@ class OpenAnswers:
         self._usage = Usage(kit.models)
         self._open: dict[str, _Answer] = {}
         self.asked: dict[str, float] = {}  # Time of the last line that is no answer, by agent.
+        self.mode = ""  # What the agent may do without asking.
 
     def update(self, agent: str, message: lines.Message, at: float, where: Where) -> Turn | None:
         """Add a line to an agent's answer, and return the turn of the one before if this is another.
@@ -109,6 +110,7 @@ class OpenAnswers:
             said=answer_text,
             said_at=said_at,
             asked=asked_at,
+            mode=self.mode,
             searches=lines.token_count(usage.server_tool_use.web_search_requests) if usage.server_tool_use else 0,
         )
 

@@ -94,12 +94,13 @@ _CELL = "exec"  # The tool that runs a script, which calls other tools itself.
 _CELLS = (_CELL, "wait")  # Tools whose output a script prints.
 _KINDS = known_words("codex-records")
 _ITEMS = frozenset(("message", "agent_message", "ghost_snapshot", "compaction", "compaction_summary", "other"))
-# Events that are read, or that repeat what other lines say. A rollback does not undo what was done.
+# Events that are read, or that repeat what other lines say.
 _EVENTS = known_words("codex-events")
 _COMPLETED = known_words("codex-items")
 _ALONE = frozenset(("web_search_call", "image_generation_call"))  # Calls that are logged once, when they are done.
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
-_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))  # Signs that the agent's turn is over.
+# Signs that the agent's turn is over, or forgotten.
+_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error", "thread_rolled_back"))
 _LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
 _ACTS = _LATE | _ALONE | {"reasoning"}  # Signs that the model answers, beside its words.
 _OUTPUTS = known_words("codex-outputs")
@@ -163,7 +164,7 @@ class Codex(TranscriptReader):
             self.add(self._turns.record(payload, self.now, self.agent, self.here()))
         if kind == "turn_context":
             self._turns.set_model(model=payload.get("model"))
-            self._asks = payload.get("approval_policy") != "never"
+            self._set_mode(payload)
         elif text(kind) not in _KINDS:
             self.skip(text(kind))
 
@@ -180,6 +181,20 @@ class Codex(TranscriptReader):
                 parent=meta.forked_from or meta.parent,
                 synthetic_time=synthetic,
             )
+            if meta.kept is not None and f"{meta.session}_" in self.here().file:
+                self.add(self.rollback(0, meta.kept))
+
+    def _set_mode(self, settings: dict[str, Any]) -> None:
+        """Take over what the agent may do without asking: the approval policy and the sandbox, or the plan mode."""
+        if "approval_policy" not in settings:
+            return
+        policy, sandbox = settings.get("approval_policy"), table(settings.get("sandbox_policy"))
+        profile = table(settings.get("permission_profile"))
+        walls = text(sandbox.get("type")) or text(sandbox.get("mode"))
+        walls = walls or ("danger-full-access" if profile.get("type") == "disabled" else "")
+        plans = table(settings.get("collaboration_mode")).get("mode") == "plan"
+        self._asks = policy != "never"
+        self._turns.mode = "plan" if plans else f"{text(policy)} {walls}".strip()
 
     def _read_bare(self, value: dict[str, Any]) -> None:
         """A line of the oldest era: a header, or an item without envelope and time."""
@@ -334,8 +349,9 @@ class Codex(TranscriptReader):
         elif kind == "item_completed":
             self._completed(table(event.get("item")))
         elif kind in ("task_started", "thread_settings_applied"):
-            model = table(event.get("thread_settings")).get("model")
-            self._turns.set_model(model=model, window=event.get("model_context_window"))
+            settings = table(event.get("thread_settings"))
+            self._turns.set_model(model=settings.get("model"), window=event.get("model_context_window"))
+            self._set_mode(settings)
         elif kind in _OVER:
             self._end(kind, event)
         elif kind == "context_compacted":
@@ -360,8 +376,12 @@ class Codex(TranscriptReader):
                 self._facts[self._cell] = fact._replace(duration=None)
 
     def _end(self, kind: str, event: dict[str, Any]) -> None:
-        """The agent ended its turn, or the person or an error did."""
-        if kind == "turn_aborted":
+        """The agent ended its turn, or the person or an error did, or the person took turns back."""
+        if kind == "thread_rolled_back":
+            self.add(self._turns.close(self.agent))
+            self._prompts = Prompts()
+            self.add(None if self._child else self.rollback(event.get("num_turns")))
+        elif kind == "turn_aborted":
             self.add(self._turns.close(self.agent))
             if event.get("reason") in (None, "interrupted"):
                 self.add(self.prompt("", interrupt=True))
@@ -391,7 +411,7 @@ class Codex(TranscriptReader):
         prompt_text = "" if self._child else self._prompts.deduplicate(sign, raw_text, pictured=pictured(record))
         if prompt_text:
             self.add(self._turns.close(self.agent))
-            self.add(self.prompt(prompt_text))
+            self.add(self.prompt(prompt_text, mode=self._turns.mode))
 
     def _tokens(self, event: dict[str, Any]) -> None:
         info = event.get("info")

@@ -13,7 +13,7 @@ from core.agents.models import ENDED, WORDLESS, failed_turn, joined_words
 from core.agents.normalizer import AgentKit
 from core.agents.values import decode, table, text, token_counts, whole_number, words
 from core.engine.values import fingerprint
-from core.events import AgentEnd, AgentStart, Event, Outcome, Turn, Where
+from core.events import MAIN, AgentEnd, AgentStart, Event, Outcome, Turn, Where
 from core.logs.format import Companion
 from core.logs.lines import head
 from core.logs.log_files import absolute_path, is_folder, named_like
@@ -21,6 +21,7 @@ from core.logs.log_files import absolute_path, is_folder, named_like
 _BURST = 2.0  # A copied beginning is written at once: later lines than this are the thread's own.
 _SLACK = 1.0
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-")
+_UUID = 36  # Characters of an id at the end of a rollout's name.
 _ROLLOUT_HEAD = 262_144
 _MOST_KNOWN = 20_000
 _thread_cache: dict[tuple[str, int], tuple[str, str]] = {}
@@ -37,11 +38,14 @@ class Meta(NamedTuple):
     parent: str = ""  # The thread that started this one.
     role: str = ""
     history_start: int = 0  # The ordinal of its first own line, if lines of its parent precede it.
+    kept: Where | None = None  # The end of what it goes on from in another rollout, which is named by its id.
 
 
 def read_meta(payload: dict[str, Any]) -> Meta:
     """Read a session_meta payload."""
     spawn = table(table(table(payload.get("source")).get("subagent")).get("thread_spawn"))
+    base = table(payload.get("history_base"))
+    rollout = text(base.get("thread_id"))
     return Meta(
         text(payload.get("id")),
         text(payload.get("cwd")),
@@ -51,6 +55,7 @@ def read_meta(payload: dict[str, Any]) -> Meta:
         text(spawn.get("parent_thread_id")) or text(payload.get("parent_thread_id")),
         text(spawn.get("agent_role")) or text(payload.get("agent_role")),
         whole_number(payload.get("subagent_history_start_ordinal")),
+        Where(rollout, whole_number(base.get("end_byte_offset"))) if rollout else None,
     )
 
 
@@ -103,17 +108,19 @@ def minted(identity: str) -> float:
 
 
 def thread_files(path: Path) -> list[Companion]:
-    """The rollouts of the threads that this one, or a child of it, started."""
+    """The rollouts of this thread after rollbacks, and of the threads that it or a child of it started."""
     own, _ = _thread(path)
     if not own:
         return []
+    companions: list[Companion] = []
     children: dict[str, list[Companion]] = {}
     for folder in filter(is_folder, [path.parent, *thread_folders(path)]):
         for file in sorted(folder.glob("rollout-*.jsonl*")):
             thread, parent = _thread(file)
-            if thread and parent and file != path:
+            if thread == own and goes_on(path, file):
+                companions.append(Companion(MAIN, file))
+            elif thread and parent and thread != own and file != path:
                 children.setdefault(parent, []).append(Companion(thread, file))
-    companions: list[Companion] = []
     waiting, visited = [own], {own}
     while waiting:
         for child in children.get(waiting.pop(0), []):
@@ -122,6 +129,12 @@ def thread_files(path: Path) -> list[Companion]:
                 companions.append(child)
                 waiting.append(child.agent)
     return companions
+
+
+def goes_on(path: Path, file: Path) -> bool:
+    """Whether the thread that begins in a rollout goes on in another file after a rollback, by their names."""
+    thread = path.name.partition(".")[0][-_UUID:]
+    return "_" not in path.name and f"-{thread}_" in file.name
 
 
 def thread_folders(path: Path) -> list[Path]:
@@ -260,6 +273,7 @@ class Turns:
         self._open_words: _Words | None = None
         self._answered = False  # Whether a call was answered since the agent last said or did something.
         self.searches = 0  # Web searches that no turn has paid for yet.
+        self.mode = ""  # What the agent may do without asking.
 
     def say(self, sign: str, answer_text: str, phase: str, at: float, agent: str, where: Where) -> Turn | None:
         """Add words of the agent, and return the turn of the answer before if it is over.
@@ -371,6 +385,7 @@ class Turns:
         return self._kit.models.turn(
             at,
             model=self.counts.model,
+            mode=self.mode,
             agent=agent,
             where=where,
             window=self.counts.window,

@@ -25,6 +25,7 @@ _AT_REST: dict[Close, str] = {
     "said": "it answered; the log does not mark the end of a turn",
     "done": "it finished its turn and is waiting for a prompt",
     "stopped": "the person stopped it",
+    "rolled back": "the person took prompts back",
     "ended": "the session is over",
 }
 

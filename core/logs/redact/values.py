@@ -9,7 +9,19 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import (
+    Advice,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    Rollback,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
 from core.logs.redact.text import HIDDEN, SecretKind, is_secret_value, name_kind, redact, redact_torn, redact_words
 from core.logs.redact.tokens import SHAPES
 from core.safe_text import safe
@@ -184,11 +196,12 @@ def _kind_of_name(name: str) -> SecretKind | None:
 
 _FIELDS: dict[type[Event], tuple[str, ...]] = {
     SessionStart: ("agent", "tool", "project", "branch", "version", "model"),
-    Prompt: ("agent",),
-    Turn: ("agent", "model", "stop"),
+    Prompt: ("agent", "mode"),
+    Turn: ("agent", "model", "stop", "mode"),
     ToolUse: ("agent", "tool", "program"),
     Compaction: ("agent", "trigger"),
     Advice: ("agent",),
+    Rollback: ("agent",),
     AgentStart: ("agent", "child", "role"),
     AgentEnd: ("agent", "child"),
     SessionEnd: ("agent", "reason"),

@@ -40,6 +40,7 @@ def _field(name: str, hint: Any) -> st.SearchStrategy[Any]:
         "where": st.none() | _PLACE,
         "called": st.none() | _PLACE,
         "said": st.none() | _PLACE,
+        "kept": st.none() | _PLACE,
         "action": st.sampled_from(ACTIONS),
         "outcome": st.sampled_from(OUTCOMES),
         "purpose": st.sampled_from(PURPOSES),

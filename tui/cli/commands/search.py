@@ -98,7 +98,7 @@ def _print_text(hits: list[Hit], most: int) -> None:
         when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
         project = plain(home_path(plain(hit.project)), 40) or "-"
         print(f"{when}  {hit.agent}  {project}  {plain(hit.title, 60)}".rstrip())
-        print(f"  {_SPOKEN[hit.speaker]}: {hit.snippet}")
+        print(f"  {_SPOKEN[hit.speaker]}{hit.fate}: {hit.snippet}")
         session = f" --session {typed_path(hit.session)}" if hit.shared else ""
         print(f"  nooscope replay {typed_path(home_path(hit.path))} --at {hit.place}{session}")
     more = f"; there may be more, see --most {most * 5}" if len(hits) == most else ""

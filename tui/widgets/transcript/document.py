@@ -19,6 +19,7 @@ from core.agents.words import NOTHING, WordReader, Words
 from core.events import Event, Turn
 from core.report.chrono import record_name
 from core.report.event_words import ALL, TranscriptFilter, entries, holds, insert_in_order
+from core.report.rollbacks import Rollbacks
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line
 from tui.feed.messages import Seek
@@ -131,12 +132,14 @@ class Entries:
         self._laid: OrderedDict[int, tuple[tuple[object, ...], list[Line]]] = OrderedDict()
         self._asked: set[int] = set()
         self._reader = WordReader(())
+        self._rollbacks = Rollbacks()
 
     def forget(self) -> None:
         """Another recording, or other logs."""
         self._words.clear()
         self._laid.clear()
         self._asked.clear()
+        self._rollbacks = Rollbacks()
 
     def reader(self, view: View) -> WordReader:
         """A reader of the session's own logs; of none while words are hidden."""
@@ -153,11 +156,13 @@ class Entries:
         words, whole = self._words.get(place), place in self.whole
         if words is None and not self._is_readable(event):
             words = NOTHING
-        key = (width, whole, words is None, view.words, len(fired), view.start, view.agents[0])
+        self._rollbacks.grow(recording.events)
+        rolled_back = self._rollbacks.is_dropped(place, view.index)
+        key = (width, whole, words is None, view.words, len(fired), view.start, view.agents[0], rolled_back)
         cached = self._laid.get(place)
         if cached is not None and cached[0] == key:
             return cached[1]
-        lines = entry_lines(Entry(event, words, fired, whole), view, width)
+        lines = entry_lines(Entry(event, words, fired, whole, rolled_back), view, width)
         self._laid[place] = key, lines
         if len(self._laid) > _REMEMBERED:
             self._laid.popitem(last=False)

@@ -50,6 +50,7 @@ class Entry(NamedTuple):
     words: Words | None  # None until they have been read.
     fired: Sequence[Mark] = ()
     whole: bool = False  # Opened: nothing is left out.
+    rolled_back: bool = False  # The person took it back.
 
 
 def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
@@ -92,6 +93,8 @@ def _head(entry: Entry, view: View) -> Line:
         line.append(("you stopped it", "alert"))
     elif isinstance(event, Prompt | Turn):
         line.append((_SAID_BY[type(event)], "live" if isinstance(event, Prompt) else "strong"))
+        if entry.rolled_back:
+            line.append(("  rolled back", "alert"))
         if not view.words:
             line.append((f"  {about(event)[0]}", "quiet"))
     else:
