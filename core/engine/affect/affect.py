@@ -460,15 +460,10 @@ class Affect(Stateful):
 
     NAMED = True
     STATE = (
-        "_at",
-        "_now",
-        inners("_fields"),
-        inner("_observer"),
-        KeptField("noise", "self._noise.drawn", "self._noise.drawn = {value}"),
-        inner("_quarantine"),
-        inner("_exposure"),
-        inner("lineage"),
-    )
+        "_at", "_now", inners("_fields"), inner("_observer"),
+        KeptField("noise", "self._noise.drawn", "self._noise.drawn = {value}"), inner("_quarantine"),
+        inner("_exposure"), inner("lineage"),
+    )  # fmt: skip
 
     def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
         self.policy = policy or BUILT_IN

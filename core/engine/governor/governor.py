@@ -56,16 +56,9 @@ class Inputs(Stateful):
     """Derive one step's signals from events, and remember why each is what it is."""
 
     STATE = (
-        each("_seen", lambda key: (key >> 64, key & _RESULT), lambda pair: (pair[0] << 64) | pair[1]),
-        "_gap",
-        "_interrupts",
-        "_streak",
-        "_repeats",
-        "_rate",
-        "_cause",
-        "_located",
-        tupled("_values"),
-    )
+        each("_seen", lambda key: (key >> 64, key & _RESULT), lambda pair: (pair[0] << 64) | pair[1]), "_gap",
+        "_interrupts", "_streak", "_repeats", "_rate", "_cause", "_located", tupled("_values"),
+    )  # fmt: skip
 
     def __init__(self, settings: InputSettings) -> None:
         self._gains: dict[str, tuple[float, RewardCause]] = {

@@ -170,17 +170,9 @@ class Mood(Stateful):
     """Follow the work in bounded steps: joy comes slowly, dismay faster."""
 
     STATE = (
-        "pleasure",
-        "arousal",
-        "dominance",
-        tupled("octant"),
-        "rate",
-        "events",
-        "last",
-        "calls",
-        "share",
+        "pleasure", "arousal", "dominance", tupled("octant"), "rate", "events", "last", "calls", "share",
         tupled("_targets"),
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: MoodSettings) -> None:
         self._settings = settings

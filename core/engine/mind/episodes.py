@@ -164,21 +164,10 @@ class Episodes(Stateful):
     """
 
     STATE = (
-        "_advised",
-        "_number",
-        "_pattern",
-        "_began_by",
-        "_at",
-        "_calls",
-        "_failures",
-        "_score",
-        mapped("_counts"),
-        "_samples",
-        plain_list("_regimes"),
-        plain_list("_affect"),
-        each("_trace", tuple, tuple),
+        "_advised", "_number", "_pattern", "_began_by", "_at", "_calls", "_failures", "_score", mapped("_counts"),
+        "_samples", plain_list("_regimes"), plain_list("_affect"), each("_trace", tuple, tuple),
         each("_kept", structs.astuple, lambda row: _episode(row)),
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: EpisodeSettings) -> None:
         self._settings = settings

@@ -44,16 +44,9 @@ class Forecast(Stateful):
     """
 
     STATE = (
-        custom("_table", _rows, _table),
-        "all_calls",
-        "all_failed",
-        "brier",
-        "slow_brier",
-        "base_brier",
-        "expected",
-        "failed",
-        "scored",
-    )
+        custom("_table", _rows, _table), "all_calls", "all_failed", "brier", "slow_brier", "base_brier", "expected",
+        "failed", "scored",
+    )  # fmt: skip
 
     def __init__(self, settings: ForecastSettings) -> None:
         self._prior_weight = settings.prior_weight

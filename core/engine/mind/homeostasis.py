@@ -56,12 +56,9 @@ class Homeostasis(Stateful):
     """
 
     STATE = (
-        plain_list("_averages"),
-        plain_list("_deviations"),
-        plain_list("_straying"),
-        plain_list("_corrections"),
+        plain_list("_averages"), plain_list("_deviations"), plain_list("_straying"), plain_list("_corrections"),
         "intensive",
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: HomeostasisSettings) -> None:
         rules = (settings.vitality, settings.accuracy, settings.pleasure)

@@ -158,30 +158,11 @@ class Metrics(Stateful):
             return None
         before = self._accuracy
         values = (
-            tick,
-            kind,
-            at,
-            self.theta,
-            self._forecasts,
-            self._events,
-            self._turns,
-            self._retrieved,
-            self._deliberate,
-            self._act,
-            reflected,
-            self._cost,
-            self._unpriced,
-            tier,
-            self._tokens,
-            tokens_budget,
-            0.0 if before is None else accuracy - before,
-            budget_used,
-            regime,
-            self._actions,
-            self._hits,
-            self._misses,
+            tick, kind, at, self.theta, self._forecasts, self._events, self._turns, self._retrieved, self._deliberate,
+            self._act, reflected, self._cost, self._unpriced, tier, self._tokens, tokens_budget,
+            0.0 if before is None else accuracy - before, budget_used, regime, self._actions, self._hits, self._misses,
             sleep_pressure,
-        )
+        )  # fmt: skip
         row = self.last = tuple.__new__(TickRow, values)
         self._accuracy = accuracy
         self._clear_tallies()

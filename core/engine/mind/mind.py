@@ -36,12 +36,9 @@ class Mind(Stateful):
     VERSION = 1
     NAMED = True
     STATE = (
-        inner("_source"),
-        inner("_wakeups"),
-        inner("heart"),
-        "_turns",
+        inner("_source"), inner("_wakeups"), inner("heart"), "_turns",
         grouped("asked", "_asked_at", "_worked_at", "_asked_turns", "_asked_cost", "_invocation"),
-    )
+    )  # fmt: skip
 
     def __init__(
         self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN, wakeups: tuple[Trigger, ...] = ()
@@ -100,19 +97,9 @@ class Mind(Stateful):
             episode = self._remember(event, percept.pattern)
         dream = heart.dreamt
         return Thought(
-            ticks,
-            wakeup,
-            stimuli[0] if stimuli else None,
-            novelty,
-            regime,
-            changed,
-            dream,
-            dream is not None,
-            heart.corrections,
-            episode,
-            heart.rows,
-            heart.news,
-        )
+            ticks, wakeup, stimuli[0] if stimuli else None, novelty, regime, changed, dream, dream is not None,
+            heart.corrections, episode, heart.rows, heart.news,
+        )  # fmt: skip
 
     def report(self, news: News, measure: float = 1.0) -> None:
         """Pass on what another room reports; it draws attention with the next event."""

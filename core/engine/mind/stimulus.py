@@ -65,12 +65,9 @@ class StimulusSource(Stateful):
     """Watch the stream and say which events are stimuli."""
 
     STATE = (
-        tabled("_calls", 2),
-        grouped("failed", "_streak", "_failed_action", "_failed_name", "_failed_same"),
-        grouped("turns", "_burn", "_burn_turns", "_fresh_context", "_near_told"),
-        mapped("news"),
-        "looping",
-    )
+        tabled("_calls", 2), grouped("failed", "_streak", "_failed_action", "_failed_name", "_failed_same"),
+        grouped("turns", "_burn", "_burn_turns", "_fresh_context", "_near_told"), mapped("news"), "looping",
+    )  # fmt: skip
 
     def __init__(self, settings: StimulusSettings) -> None:
         self._urgency: dict[str, float] = asdict(settings.urgency)

@@ -60,20 +60,9 @@ class Tiers(Stateful):
     """Place models by the words of their names and count what each tier spends in a UTC day."""
 
     STATE = (
-        "day",
-        "model",
-        "tier",
-        plain_list("money"),
-        plain_list("tokens"),
-        plain_list("turns"),
-        plain_list("unpriced"),
-        "spent_money",
-        "spent_tokens",
-        "total_money",
-        "total_tokens",
-        "total_priced",
-        "total_unpriced",
-    )
+        "day", "model", "tier", plain_list("money"), plain_list("tokens"), plain_list("turns"), plain_list("unpriced"),
+        "spent_money", "spent_tokens", "total_money", "total_tokens", "total_priced", "total_unpriced",
+    )  # fmt: skip
 
     def __init__(self, settings: TierSettings) -> None:
         self._settings = settings

@@ -30,18 +30,9 @@ class ActionFacts(Stateful):
     """
 
     STATE = (
-        grouped("counts", *COUNTS),
-        byte_queue("_recent"),
-        byte_queue("_failing", bool),
-        mapped("_calls"),
-        keyed("_results"),
-        keyed("_errors"),
-        mapped("_files"),
-        mapped("_looked"),
-        "_generation",
-        "_dirty",
-        "_doubts",
-    )
+        grouped("counts", *COUNTS), byte_queue("_recent"), byte_queue("_failing", bool), mapped("_calls"),
+        keyed("_results"), keyed("_errors"), mapped("_files"), mapped("_looked"), "_generation", "_dirty", "_doubts",
+    )  # fmt: skip
 
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept

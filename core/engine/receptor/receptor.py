@@ -91,18 +91,9 @@ class Receptor(Stateful):
 
     NAMED = True
     STATE = (
-        "_events",
-        inner("_clock"),
-        inner("_commander"),
-        inner("_emotion"),
-        inner("_ambient"),
-        inner("_gate"),
-        inner("_neuron"),
-        inner("_meta"),
-        inner("heatmap"),
-        inner("facts"),
-        rows("_signals", Signal),
-    )
+        "_events", inner("_clock"), inner("_commander"), inner("_emotion"), inner("_ambient"), inner("_gate"),
+        inner("_neuron"), inner("_meta"), inner("heatmap"), inner("facts"), rows("_signals", Signal),
+    )  # fmt: skip
 
     def __init__(self, settings: ReceptorSettings) -> None:
         self._clock = SubjectiveTime(settings.time)
@@ -213,21 +204,9 @@ class Receptor(Stateful):
                 values = emotion.values
         self._signals = signals
         return Percept(
-            at,
-            clock.now,
-            clock.elapsed,
-            clock.silence,
-            commander.pattern,
-            commander.medium_pattern,
-            meta.state,
-            values,
-            signals,
-            shifted,
-            commander.failure_rate,
-            commander.events,
-            failures,
-            commander.recovered,
-        )
+            at, clock.now, clock.elapsed, clock.silence, commander.pattern, commander.medium_pattern, meta.state,
+            values, signals, shifted, commander.failure_rate, commander.events, failures, commander.recovered,
+        )  # fmt: skip
 
     def _after_time(self, at: float) -> Percept:
         """Return the percept of an event that is not an act: only time has passed."""
@@ -235,21 +214,11 @@ class Receptor(Stateful):
         rate = commander.failure_rate
         signals = self._signals
         return Percept(
-            at,
-            clock.now,
-            clock.elapsed,
-            clock.silence,
-            commander.pattern,
-            commander.medium_pattern,
-            "idle" if clock.gap > self._silence else self._state(rate),
-            self._emotion.ahead(clock.now),
-            signals if not signals else self._active_signals(rate),
-            False,
-            rate,
-            commander.events,
-            self.facts.failures_recent,
-            commander.recovered,
-        )
+            at, clock.now, clock.elapsed, clock.silence, commander.pattern, commander.medium_pattern,
+            "idle" if clock.gap > self._silence else self._state(rate), self._emotion.ahead(clock.now),
+            signals if not signals else self._active_signals(rate), False, rate, commander.events,
+            self.facts.failures_recent, commander.recovered,
+        )  # fmt: skip
 
     def _state(self, rate: float) -> AgentState:
         """Return the state of the last act; deep work ends once the window shows failures."""

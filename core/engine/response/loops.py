@@ -151,14 +151,9 @@ class Repeat(Detector):
     """A call, or a round of calls, repeated with equal results."""
 
     STATE = (
-        *Detector.STATE,
-        state.each("_keys", tuple, lambda row: (row[0], row[1])),
-        state.queued("_times"),
-        state.plain_list("_runs"),
-        state.plain_list("_began"),
-        "period",
-        "failed",
-    )
+        *Detector.STATE, state.each("_keys", tuple, lambda row: (row[0], row[1])), state.queued("_times"),
+        state.plain_list("_runs"), state.plain_list("_began"), "period", "failed",
+    )  # fmt: skip
 
     def __init__(self, settings: response.RepeatSettings) -> None:
         self._rounds = settings.rounds

@@ -92,22 +92,10 @@ class Response(Stateful):
 
     NAMED = True
     STATE = (
-        inner("_scorer"),
-        inner("_escalation"),
-        inner("_memo"),
-        tuple_queue("_log", MemoLine),
-        tuple_queue("_checkpoints", CheckpointRequest),
-        mapped("_counts"),
-        "ended",
-        "resolved",
-        "_means",
-        "_band",
-        row("_last", Firing),
-        inner("loops"),
-        inner("queue"),
-        inner("tally"),
-        inner("delegates"),
-    )
+        inner("_scorer"), inner("_escalation"), inner("_memo"), tuple_queue("_log", MemoLine),
+        tuple_queue("_checkpoints", CheckpointRequest), mapped("_counts"), "ended", "resolved", "_means", "_band",
+        row("_last", Firing), inner("loops"), inner("queue"), inner("tally"), inner("delegates"),
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -275,22 +263,9 @@ class Response(Stateful):
         for method, cue, intensity, score in shots:
             pressure = self._escalation.pressure
             scene = Scene(
-                at,
-                self._agent,
-                cue,
-                intensity,
-                percept,
-                verdict,
-                loop,
-                pressure,
-                self._mind,
-                heatmap,
-                settings,
-                signature,
-                self._personas,
-                delegates,
-                self._means,
-            )
+                at, self._agent, cue, intensity, percept, verdict, loop, pressure, self._mind, heatmap, settings,
+                signature, self._personas, delegates, self._means,
+            )  # fmt: skip
             name, reason = method.id, scene.reason()
             text, checkpoint = REGISTRY[method.type](scene, method)
             firing = Firing(at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text)

@@ -117,13 +117,9 @@ class Scorer(Stateful):
     """
 
     STATE = (
-        through("fired", "_take_fired"),
-        "_at",
-        "_state",
-        rows("_signals", Signal),
-        rows("_extra", lambda *pair: pair),
+        through("fired", "_take_fired"), "_at", "_state", rows("_signals", Signal), rows("_extra", lambda *pair: pair),
         mapped("_before"),
-    )
+    )  # fmt: skip
 
     def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
         self._mismatch = settings.mismatch
@@ -304,16 +300,9 @@ class ActTally(Stateful):
     """Count acts as they go by, and look at the axes once a theta tick."""
 
     STATE = (
-        _counted("patterns", PATTERNS),
-        _counted("states", AGENT_STATES),
-        _counted("actions", ACTIONS),
-        _counted("_fires", AXES),
-        plain_list("_sums"),
-        plain_list("_squares"),
-        "_snapshots",
-        "_at",
-        "_now",
-    )
+        _counted("patterns", PATTERNS), _counted("states", AGENT_STATES), _counted("actions", ACTIONS),
+        _counted("_fires", AXES), plain_list("_sums"), plain_list("_squares"), "_snapshots", "_at", "_now",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.patterns: dict[Pattern, int] = dict.fromkeys(PATTERNS, 0)

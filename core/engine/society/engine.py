@@ -258,16 +258,9 @@ class Engine(Stateful):
     VERSION = 14
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
-        "agent",
-        "_at",
-        "_events",
-        inner("receptor"),
-        inner("mind"),
-        inner("governor"),
-        inner("affect"),
-        inner("response"),
-        inner("_changes"),
-    )
+        "agent", "_at", "_events", inner("receptor"), inner("mind"), inner("governor"), inner("affect"),
+        inner("response"), inner("_changes"),
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -113,17 +113,8 @@ class SessionAgent(Stateful):
     """One agent and its engine."""
 
     STATE = (
-        "name",
-        "parent",
-        "role",
-        "started",
-        "ended",
-        "outcome",
-        "events",
-        "last",
-        "past_quarantines",
-        inner("engine"),
-    )
+        "name", "parent", "role", "started", "ended", "outcome", "events", "last", "past_quarantines", inner("engine"),
+    )  # fmt: skip
 
     def __init__(self, name: str, engine: Engine) -> None:
         self.name = name
@@ -307,14 +298,11 @@ class Society(Stateful):
     VERSION = 3
     NAMED = True
     STATE = (
-        "_count",
-        KeptField("forgotten", "self._agents.forgotten", "self._agents.forgotten = {value}"),
-        mapped("_last_reports"),
-        _of_agents("members", SessionAgents.dump_awake, SessionAgents.load_awake),
+        "_count", KeptField("forgotten", "self._agents.forgotten", "self._agents.forgotten = {value}"),
+        mapped("_last_reports"), _of_agents("members", SessionAgents.dump_awake, SessionAgents.load_awake),
         KeptField("finished", "tuple(self._agents.finished)", "self._agents.finished = dict.fromkeys({value})"),
-        _of_agents("summaries", SessionAgents.dump_summaries, SessionAgents.load_summaries),
-        inner("_commons"),
-    )
+        _of_agents("summaries", SessionAgents.dump_summaries, SessionAgents.load_summaries), inner("_commons"),
+    )  # fmt: skip
 
     def __init__(
         self,
