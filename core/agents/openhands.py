@@ -9,25 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import structs
 
+from core.agents import values
 from core.agents.calls import Calls, Result, agent_report
 from core.agents.models import ENDED, Usage, failed_turn
 from core.agents.reader import LogClock, TranscriptReader, left_untold, read_document
 from core.agents.tables import known_pairs, known_pattern, known_words
-from core.agents.values import (
-    TokenCounts,
-    amount,
-    beyond,
-    chat_tokens,
-    code,
-    items,
-    table,
-    text,
-    token_counts,
-    unthought,
-    whole_number,
-    without_cached,
-    words,
-)
+from core.agents.values import TokenCounts, amount, code, items, table, text, unthought, words
 from core.engine.values import fingerprint
 from core.events import Event, Matter, Prompt, SessionEnd, Turn, Where
 from core.logs.discovery import Found, Listed, extent, listed_session
@@ -52,7 +39,7 @@ class TokensUsed(NamedTuple):
     @property
     def tokens(self) -> TokenCounts:
         """Its counts without tokens of the cache among those sent."""
-        return without_cached(self.sent, self.answered, self.read, self.written)
+        return values.without_cached(self.sent, self.answered, self.read, self.written)
 
     def since(self, before: TokensUsed) -> TokensUsed:
         """Return the difference to an earlier count."""
@@ -72,7 +59,7 @@ def total_usage(metrics: dict[str, Any]) -> TokensUsed:
     used = table(metrics.get("accumulated_token_usage"))
     return TokensUsed(
         text(metrics.get("model_name")) or text(used.get("model")),
-        *token_counts(used, "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"),
+        *values.token_counts(used, "prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"),
         amount(metrics.get("accumulated_cost")) or 0.0,
     )
 
@@ -427,7 +414,7 @@ class OpenHandsReader(TranscriptReader):
         run = self.table(value, "run")
         history = self.items(run.get("history"), "history")
         issue = table(run.get("issue"))
-        number = whole_number(issue.get("number"))
+        number = values.whole_number(issue.get("number"))
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
         metrics = table(run.get("metrics"))
@@ -450,7 +437,7 @@ class OpenHandsReader(TranscriptReader):
         folder = next(filter(None, folders), "")
         self._used = answers_used(steps, metrics)
         in_all = total_usage(metrics)
-        rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
+        rest = values.beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
         self._summed_up = rest is not None
         start = len(self.out)
         untold = self._left_untold(steps, in_all, model, timed=bool(known_times))
@@ -546,7 +533,7 @@ class OpenHandsReader(TranscriptReader):
         waits = step["action"] == "message" and arguments.get("wait_for_response") is True
         self.answer(
             answer_text,
-            tokens=chat_tokens(usage) if usage else used.tokens,
+            tokens=values.chat_tokens(usage) if usage else used.tokens,
             message=text(response.get("id")) or f"answer-{place}",
             model=text(response.get("model")) or used.model,
             cost=0.0 if self._summed_up and not used.cost else amount(used.cost),

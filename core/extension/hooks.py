@@ -56,7 +56,7 @@ class Fault(NamedTuple):
         return f"extension {self.extension} failed in {self.hook} ({self.words}){end}"
 
 
-class ExtensionStanding(NamedTuple):
+class ExtensionState(NamedTuple):
     """How one extension does."""
 
     name: str
@@ -182,9 +182,9 @@ class Extension:
         """The session is closed."""
 
 
-def standing_of(one: Extension, faults: Mapping[str, int], last: Mapping[str, str], on: bool) -> ExtensionStanding:
+def standing_of(one: Extension, faults: Mapping[str, int], last: Mapping[str, str], on: bool) -> ExtensionState:
     """Return how an extension does, given the faults and the last fault of each by name."""
-    return ExtensionStanding(one.name, one.layer, one.about, faults.get(one.name, 0), on, last.get(one.name, ""))
+    return ExtensionState(one.name, one.layer, one.about, faults.get(one.name, 0), on, last.get(one.name, ""))
 
 
 HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith(("on_", "before_", "after_")))

@@ -16,7 +16,7 @@ from core.engine.response.rules import NoticeKind
 from core.engine.society.engine import Engine, Step
 from core.engine.state import Stateful, through
 from core.events import Event
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding, ordered, standing_of
+from core.extension.hooks import FAULTS, Extension, ExtensionState, ordered, standing_of
 from core.safe_text import safe
 from core.settings import Settings
 
@@ -148,7 +148,7 @@ class ExtendedEngine(Engine):
         self._keep_states()
         return replace(step, reaction=_added(step, event, detections)) if detections else step
 
-    def standing(self) -> tuple[ExtensionStanding, ...]:
+    def standing(self) -> tuple[ExtensionState, ...]:
         """How each one does."""
         counts = self._counts
         return tuple(standing_of(one, counts, self.troubles, counts[one.name] < FAULTS) for one in self._order)

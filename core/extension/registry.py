@@ -20,17 +20,7 @@ from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import NooscopeError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extension.hooks import (
-    ANSWERS,
-    FAULTS,
-    HOOKS,
-    Answer,
-    Extension,
-    ExtensionStanding,
-    Fault,
-    ordered,
-    standing_of,
-)
+from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionState, Fault, ordered, standing_of
 from core.extension.in_step import StepExtension, StepMaker
 from core.extension.offers import find_offers, in_use
 from core.safe_text import safe
@@ -199,7 +189,7 @@ class Registry:
                     except Exception as again:  # noqa: BLE001 the one that is told may fail too
                         self.fault(other.name, "on_error", again, essential=other.essential)
 
-    def standing(self) -> tuple[ExtensionStanding, ...]:
+    def standing(self) -> tuple[ExtensionState, ...]:
         """How each one does, in the order in which they run."""
         return tuple(standing_of(one, self._counts, self._last, one.name not in self._off) for one in self.extensions)
 

@@ -12,7 +12,7 @@ from core.engine.mind.fabric import MindEvent
 from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.events import MAIN, Event
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
+from core.extension.hooks import FAULTS, Extension, ExtensionState, Fault
 from core.extension.in_step import ExtendedEngine
 from core.extension.registry import Registry
 from core.settings.program import ExtensionSettings
@@ -202,7 +202,7 @@ class Listeners:
                 words = engine.troubles.get(name, "it gave no reason")
                 self.problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
 
-    def standing(self, society: Society) -> tuple[ExtensionStanding, ...]:
+    def standing(self, society: Society) -> tuple[ExtensionState, ...]:
         """How everyone who listens or takes part in the step does, lower layers first."""
         engine = society.engine(MAIN)
         inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()

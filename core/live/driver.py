@@ -22,7 +22,7 @@ from core.engine.society import Society
 from core.engine.society.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
-from core.extension.hooks import Extension, ExtensionStanding
+from core.extension.hooks import Extension, ExtensionState
 from core.live.bus import Listeners
 from core.live.hook_signs import HookSigns
 from core.live.source import Followed, OpenEvents, Saved, Source, Target, changed_files, find_session, state_on_disk
@@ -301,7 +301,7 @@ class Driver:
         """Take in what only the end of the logs completes, as a replay does."""
         return self._through(self.source.finish())
 
-    def standing(self) -> tuple[ExtensionStanding, ...]:
+    def standing(self) -> tuple[ExtensionState, ...]:
         """How everyone who listens or takes part in the step does, lower layers first."""
         return self.listeners.standing(self.society)
 

@@ -12,7 +12,7 @@ from core.engine.receptor.readings import Why
 from core.engine.society import SocietyReading
 from core.engine.society.engine import Frame
 from core.events import MAIN, Matter
-from core.extension.hooks import ExtensionStanding
+from core.extension.hooks import ExtensionState
 from core.live.bus import SubscriberReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Status
@@ -76,7 +76,7 @@ class View(Struct, frozen=True):
     skipped: int = 0  # Lines that could not be read.
     preserved: Preserved | None = None  # What stood when the agent's context was last cut before the playhead.
     notice: str = ""  # A notice for the person, such as a log that is gone.
-    extensions: tuple[ExtensionStanding, ...] = ()  # Who listens to the session, in the order they run.
+    extensions: tuple[ExtensionState, ...] = ()  # Who listens to the session, in the order they run.
     bus: tuple[SubscriberReading, ...] = ()  # Who reads the event bus.
     what_if: bool = False  # The session as it would have been under the changed settings of the bench.
     narrator: bool = False  # A model may be asked to put facts into prose.

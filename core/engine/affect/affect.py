@@ -30,16 +30,8 @@ from core.engine.percept import EVEN, Composition, Modulation, Percept
 from core.engine.state import KeptField, Stateful, inner, inners, plain_list
 from core.engine.values import Derived, reading_of
 from core.events import Event
-from core.settings.affect import (
-    AffectSettings,
-    Authority,
-    HysteresisSettings,
-    ModulationSettings,
-    NoiseSettings,
-    QuarantineSettings,
-    StabilitySettings,
-    Trigger,
-)
+from core.settings import affect
+from core.settings.affect import Authority, HysteresisSettings, Trigger
 from core.settings.group import canonical
 
 _KEY = Layout("<qQ")
@@ -50,7 +42,7 @@ _HALF = 2.0**31
 class Noise:
     """A vector of noise for each update, within plus and minus the amplitude."""
 
-    def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
+    def __init__(self, settings: affect.NoiseSettings, seed: int = 0) -> None:
         self._amplitude = settings.amplitude
         self._seed = (seed + 2**63) % 2**64 - 2**63
         self.drawn = 0  # Vectors so far: all of its state.
@@ -75,7 +67,7 @@ FORGOTTEN = 1e-3  # Swings that count for no more than this are none.
 class Stabiliser:
     """Stretch a swinging field's time constant, so that it decays and answers more slowly."""
 
-    def __init__(self, settings: StabilitySettings) -> None:
+    def __init__(self, settings: affect.StabilitySettings) -> None:
         self._band = settings.band
         self._threshold = settings.threshold
         self._growth = 1.0 + settings.damping
@@ -283,7 +275,7 @@ _make = tuple.__new__  # Builds a named tuple without its Python-level construct
 class Modulator:
     """Compute the targets from deviations: each moves by `reach` times the mean of its drivers."""
 
-    def __init__(self, settings: ModulationSettings) -> None:
+    def __init__(self, settings: affect.ModulationSettings) -> None:
         self._promotion = _plain(settings.promotion, 0.5)
         self._breadth = _plain(settings.breadth, 0.5)
         self._branches = _plain(settings.branches, 1.0)
@@ -369,7 +361,7 @@ class Quarantine(Stateful):
 
     STATE = ("_width", "_slot", plain_list("_slices"), "_sum", "active", "times")
 
-    def __init__(self, settings: QuarantineSettings) -> None:
+    def __init__(self, settings: affect.QuarantineSettings) -> None:
         self._enter = settings.enter
         self._release = settings.release
         self._width = settings.window / _BUCKETS
@@ -449,7 +441,7 @@ LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")  # Names of what 
 
 _bound = Derived(Policy.over)
 _modulator = Derived(Modulator)
-_written: Derived[[AffectSettings], bytes] = Derived(canonical)
+_written: Derived[[affect.AffectSettings], bytes] = Derived(canonical)
 
 
 class Affect(Stateful):
@@ -465,7 +457,7 @@ class Affect(Stateful):
         inner("_exposure"), inner("lineage"),
     )  # fmt: skip
 
-    def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
+    def __init__(self, settings: affect.AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
         self.policy = policy or BUILT_IN
         bound = self._settings = _bound(self.policy, settings)
         self._fields = control_fields(bound)

@@ -20,7 +20,6 @@ from core.settings.receptor import EmotionSettings, Impulse, ImpulseSettings
 Vector: TypeAlias = tuple[float, float, float, float, float, float]
 
 FRUSTRATION, SEEKING, CONFIDENCE, FATIGUE, FLOW, UNCERTAINTY = range(6)
-NONE = -1  # No axis.
 ZERO: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 POSITION: dict[Axis, int] = {axis: position for position, axis in enumerate(AXES)}
 

@@ -7,21 +7,12 @@ from collections.abc import Mapping, Sequence
 from math import exp
 
 from core.engine.percept import AXES, AgentState, Axis, Pattern, Signal, SignalName
-from core.engine.receptor.emotion import (
-    CONFIDENCE,
-    FATIGUE,
-    FLOW,
-    FRUSTRATION,
-    NONE,
-    POSITION,
-    SEEKING,
-    UNCERTAINTY,
-    Vector,
-    vector,
-)
+from core.engine.receptor.emotion import CONFIDENCE, FATIGUE, FLOW, FRUSTRATION, SEEKING, UNCERTAINTY, Vector, vector
 from core.engine.receptor.readings import GateReading, HeldReading, MetaReading
 from core.engine.state import KeptField, Stateful, plain_list, queued
 from core.settings.receptor import AmbientSettings, MetaSettings, NeuronSettings
+
+NONE = -1  # No axis.
 
 
 def effective(baseline: float, offset: float, field: float, low: float, high: float) -> float:
@@ -50,7 +41,7 @@ class AmbientEstimator(Stateful):
     def seed(self, prior: Mapping[Axis, float]) -> None:
         """Start with earlier baselines; new events soon outweigh them."""
         for axis, level in prior.items():
-            self._prior[POSITION[axis]] = min(max(level, 0.0), 1.0)
+            self._prior[AXES.index(axis)] = min(max(level, 0.0), 1.0)
         self.baseline = list(self._prior)
         self._seeded = True
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from core.engine.percept import AgentState, Pattern
 from core.engine.receptor.commander import Window
-from core.engine.receptor.emotion import _ROWS, FRUSTRATION, NONE, EmotionEngine, Impulses
+from core.engine.receptor.emotion import _ROWS, FRUSTRATION, EmotionEngine, Impulses
 from core.engine.receptor.facts import ActionFacts
 from core.engine.receptor.heatmap import Heatmap
 from core.engine.receptor.persona import (
@@ -24,7 +24,7 @@ from core.engine.receptor.persona import (
     genuine,
 )
 from core.engine.receptor.receptor import SubjectiveTime
-from core.engine.receptor.triangle import EmotionNeuron, Field, FlowGate, MetaNeuron
+from core.engine.receptor.triangle import NONE, EmotionNeuron, Field, FlowGate, MetaNeuron
 from core.events import ToolUse
 from core.settings.receptor import (
     AmbientSettings,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine.percept import AgentState, Axis, Pattern, Signal
-from core.engine.receptor.emotion import CONFIDENCE, FATIGUE, FRUSTRATION, NONE, SEEKING, UNCERTAINTY, Vector
-from core.engine.receptor.triangle import EmotionNeuron, Field, FlowGate, MetaNeuron
+from core.engine.receptor.emotion import CONFIDENCE, FATIGUE, FRUSTRATION, SEEKING, UNCERTAINTY, Vector
+from core.engine.receptor.triangle import NONE, EmotionNeuron, Field, FlowGate, MetaNeuron
 from core.settings.receptor import AmbientSettings, MetaSettings, NeuronSettings
 
 LOW = [0.0] * 6
