@@ -331,8 +331,7 @@ class Follower:
             return [row[2] for row in fresh]
         recent = self._recent
         if recent and row_place(fresh[0]) < row_place(recent[-1]):
-            first = 0 if not self._before else (len(recent) + _SLACK) // 2
-            place = self._before + max(first, bisect_right(recent, row_place(fresh[0]), key=row_place))
+            place = self._before + max(self._first, bisect_right(recent, row_place(fresh[0]), key=row_place))
             self._count = self.rewind(place)
             start = self._count - self._before
             again, self._recent = recent[start:], recent[:start]
@@ -341,7 +340,7 @@ class Follower:
             fresh = sorted([*again, *((*max(row_place(row), floor), row[2]) for row in fresh)], key=row_place)
         self._recent += fresh
         self._count += len(fresh)
-        spare = len(self._recent) - self.reach
+        spare = len(self._recent) - (RECENT if len(self._tails) > 1 else _ALONE)
         if spare > STRIDE:
             self._floor = row_place(self._recent[spare - 1])
             self._before += spare
@@ -354,9 +353,14 @@ class Follower:
         return self.session is not None and self.session.logs[0].format.companions is not None
 
     @property
+    def _first(self) -> int:
+        """Which remembered event is the first that a late one may come before."""
+        return (len(self._recent) + _SLACK) // 2 if self._before else 0
+
+    @property
     def reach(self) -> int:
         """How many of the last events a late one may come before."""
-        return RECENT if len(self._tails) > 1 else _ALONE
+        return len(self._recent) - self._first
 
     def drain(self) -> Iterator[list[Event]]:
         """Yield everything available now, in batches."""

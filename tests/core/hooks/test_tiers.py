@@ -18,6 +18,12 @@ RANKS = {"read": 0, "write": 1, "privileged": 2}
 LABELLED = Path(__file__).parents[4] / "shared/data/guard_commands/dev.jsonl"
 
 READS = r"""
+black --check --diff src
+isort -c src
+gh api repos/o/r/issues --paginate --jq '.[].title'
+git cat-file -p HEAD^{tree}
+kubectl diff -f k8s/
+uv pip show requests
 git ls-files | xargs wc -l | sort -n | tail -20
 git rev-parse --abbrev-ref HEAD@{u}
 diff <(sort a) <(sort b)
@@ -178,6 +184,10 @@ tig --version
 """
 
 WRITES = r"""
+black --check src && black src
+isort src
+jq '.a' x.json | sponge x.json
+python3 -m json.tool data.json out.json
 go build -o bin/app ./cmd/app
 ln -s ../shared lib
 git restore --staged src/
