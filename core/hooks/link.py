@@ -15,7 +15,7 @@ import msgspec
 from core import __version__
 from core.hooks.connection import IntakeFolder, call, decision
 from core.live.hook_signs import HookBoard, HookSigns, claude_sessions, first_hand
-from core.report.plan_limits import LimitHistory
+from core.report.plan_limits import LimitHistory, read_limits
 
 if TYPE_CHECKING:
     from core.report.history import SessionHistory
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0  # Seconds one look may take; the intake answers sooner.
 _PAUSE = 0.1  # Seconds between two looks, so that busy agents do not keep everyone busy.
 _ABSENT = 1.0  # Seconds until the next look if no server runs.
+_LIMITS = 60.0  # Seconds until the Codex logs are read again for their limits if no server does it.
 NOBODY = HookBoard()
 
 
@@ -77,7 +78,11 @@ class IntakeLink:
         return "" if answer.get("done") else otherwise
 
     def _run(self) -> None:
+        due = 0.0
         while not self._stopped.is_set():
+            if not self.board.serving and time.monotonic() >= due:
+                due = time.monotonic() + _LIMITS
+                read_limits(self._place.folder.parent, os.environ, Path.home())
             board = look(self._place, self.board.version, _PATIENCE)
             if self._stopped.is_set():
                 return

@@ -108,7 +108,7 @@ class OtherSessions:
         return others[0] if others else None
 
     def _needing(self, board: HookBoard) -> list[FleetRow]:
-        rows = [row.hooked(board.of(row.session), self._now, self._limits) for row in self._rows]
+        rows = [row.with_hooks(board, self._now, self._limits) for row in self._rows]
         needing = [row for row in rows if row.status.level == 3 and not row.status.stale]
         return sorted(needing, key=lambda row: row.status.urgency)
 

@@ -133,7 +133,7 @@ class FleetScreen(LeftOnce[None]):
     def _lay_out(self) -> None:
         """Combine the rows of the logs with what hooks report."""
         limits, hooks = Limits.of(self._settings), self.hooks
-        rows = tuple(row.hooked(hooks.of(row.session), self.now, limits) for row in self._seen)
+        rows = tuple(row.with_hooks(hooks, self.now, limits) for row in self._seen)
         self.rows = rows if self.words else tuple(row.wordless() for row in rows)
         self.query_one(FleetTable).draw_rows()
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from core.engine.receptor.readings import FactsReading
 from core.engine.response.outlook import OutlookReading
-from core.live.hook_signs import HookSigns
+from core.live.hook_signs import HookBoard, HookSigns
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redact.text import redact
 from core.logs.session import LogSession
@@ -79,6 +79,10 @@ class FleetRow(Struct, frozen=True):
             status = replace(status, words=self.status.words)
         burn = self.burn if now <= self.burnt else 0.0
         return replace(self, status=status, burn=burn)
+
+    def with_hooks(self, board: HookBoard, now: float, limits: Limits) -> FleetRow:
+        """Return the row with what its hooks report, and with the limits of its plan on this machine."""
+        return self.hooked(board.of(self.session, "" if self.host else self.agent), now, limits)
 
     def hooked(self, signs: HookSigns | None, now: float, limits: Limits) -> FleetRow:
         """The row with what its hooks report now."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from pathlib import Path
+
+import pytest
 
 from core.hooks.connection import IntakeFolder
 from core.hooks.link import NOBODY, IntakeLink, look
@@ -94,6 +97,27 @@ async def test_one_that_is_not_asked_to_take_over_stands_by(tmp_path: Path) -> N
     await third.start_behind()
     assert third.serving
     await third.close()
+
+
+async def test_without_a_server_limits_come_from_the_logs_of_codex(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    log = tmp_path / "codex/sessions/2026/11/20/rollout-2026-11-20T00-00-00-t.jsonl"
+    log.parent.mkdir(parents=True)
+    window = {"used_percent": 42.0, "window_minutes": 300, "resets_at": 4e9}
+    payload = {"type": "token_count", "rate_limits": {"limit_id": "codex", "primary": window}}
+    line = {"timestamp": "2026-11-20T00:00:00Z", "type": "event_msg", "payload": payload}
+    log.write_text(f"{json.dumps(line)}\n")
+    seen = Seen()
+    link = IntakeLink(IntakeFolder(tmp_path / "data" / "intake"), seen)
+    link.start()
+    try:
+        assert await asyncio.to_thread(seen.news.wait, 30.0)
+    finally:
+        link.stop()
+    signs = link.signs("any", "codex")
+    assert signs is not None and [one.used for one in signs.limits] == [0.42]
 
 
 def test_without_hooks_a_session_has_the_limits_of_its_agent() -> None:

@@ -11,6 +11,8 @@ import pytest
 from textual.widgets import Input
 
 from core.live.fleet.row import VIEWS, FleetRow, Heading
+from core.live.hook_signs import HookBoard
+from core.report.plan_limits import PlanLimit
 from core.settings import Settings
 from tests.tui.conftest import until
 from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
@@ -39,6 +41,20 @@ async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
         assert "▲ 4 need you" in said(app, "title")
         assert "asks you something (AskUserQuestion)" in said(app, "detail")
         assert "log silent for 40s" in said(app, "detail")
+
+
+async def test_a_session_without_hooks_shows_its_share_of_the_plan(app: FleetApp) -> None:
+    async with app.run_test(size=(200, 40)) as pilot:
+        await until(pilot, lambda: read(app, len(STORIES) + 1))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        assert "limit" not in said(app, "detail")
+        limit = PlanLimit("claude-code", 300, 0.4, NOW + 3600.0, NOW)
+        app.hooks = HookBoard(limits=(limit, limit._replace(agent="codex", used=0.77)))
+        await until(pilot, lambda: "5h limit 40%, resets" in said(app, "detail"))
+        assert "by this session (by its cost and tokens)" in said(app, "detail")
+        assert "77%" not in said(app, "detail")
+        assert all(row.signs is not None and not row.signs.heard for row in screen.rows)
 
 
 async def test_the_cursor_keys(app: FleetApp) -> None:

@@ -120,7 +120,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
     signs, limits = look(default_place()), Limits.of(settings)
-    rows = tuple(row.hooked(signs.of(row.session), now, limits) for row in rows)
+    rows = tuple(row.with_hooks(signs, now, limits) for row in rows)
     say(*dict.fromkeys(roster.initial_states.notices))
     say(*roster.unread)
     ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]

@@ -141,10 +141,10 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
             (f" · {_counted(row, facts.subagents, 'sub-agent')}, {row.running} working" if facts.subagents else "", ""),
             (f" · {count(facts.events, 'event')}{' read (only the end)' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
-            (_limit_words(row, fleet), ""),
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
+    rows[2 if lines >= 6 else 4].append((_limit_words(row, fleet), ""))
     if not facts.events:
         rows = [rows[0], rows[2], rows[5]]
     elif lines < 6:
@@ -170,6 +170,6 @@ def _limit_words(row: FleetRow, fleet: Sequence[FleetRow]) -> str:
         if limit.minutes <= _CHARGED:
             charges = {one.session: one.charges for one in fleet if one.agent == row.agent}
             share = limit_shares(limit, charges).get(row.session)
-            limits += f", {share.words()} by this session" if share else ""
+            limits += f", {share.words()} by this session (by its cost and tokens)" if share else ""
     warning = plain(row.signs.warning, 120)
     return f"{limits} · {warning}" if warning and warning not in limits else limits

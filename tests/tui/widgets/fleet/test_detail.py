@@ -125,6 +125,7 @@ def test_a_session_shows_its_share_of_the_window(rows: tuple[FleetRow, ...]) -> 
     row, other = replace(rows[0], signs=signs, charges=(charge,)), replace(rows[1], charges=(charge,), session="other")
     other = replace(other, agent=row.agent)
     shown = session_detail(row, NOW, 6, 300, (row, other)).plain
-    assert shown.count("by this session") == 1 and "20% by this session" in shown
+    assert shown.count("by this session") == 1 and "20% by this session (by its cost and tokens)" in shown
+    assert "20% by this session" in session_detail(row, NOW, 5, 300, (row, other)).plain
     idle = replace(row, charges=())
     assert "by this session" not in session_detail(idle, NOW, 6, 300, (idle, other)).plain
