@@ -33,9 +33,18 @@ class Pane:
     def start(self, agent: Agent, command: list[str], environment: dict[str, str] | None = None) -> None:
         """Begin; of our environment it gets nothing but what is given."""
         values = agent.environment() if environment is None else environment
-        words = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
-        line = shlex.join([*words, "TERM=xterm-256color", *command])
-        self._do("new-session", "-d", "-x", "110", "-y", "40", "-c", str(agent.project), line)
+        size = ("-x", "110", "-y", "40")
+        self._do("new-session", "-d", *size, "-c", str(agent.project), self._line(command, values))
+
+    def window(self, agent: Agent, command: list[str], environment: dict[str, str]) -> None:
+        """Begin another program in a window of its own, which is shown; it knows that it runs in tmux."""
+        line = self._line(command, environment).replace("env -i ", 'env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ', 1)
+        self._do("new-window", "-c", str(agent.project), line)
+
+    @staticmethod
+    def _line(command: list[str], environment: dict[str, str]) -> str:
+        words = ["env", "-i", *(f"{name}={value}" for name, value in environment.items())]
+        return shlex.join([*words, "TERM=xterm-256color", *command])
 
     def text(self) -> str:
         """What it shows."""
@@ -63,7 +72,7 @@ def wait_for(there: Callable[[], object], told: Callable[[], object] = lambda: "
 
 
 @contextmanager
-def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
+def claude_screen(agent: Claude, *words: str, name: str = "tmux") -> Iterator[Pane]:
     """Claude Code with its screen, past its first questions; it asks the person unless another mode is given."""
     mode = () if "--permission-mode" in words else ("--permission-mode", "manual")
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
@@ -74,7 +83,7 @@ def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
         "projects": {str(agent.project): trusted},
     }
     (agent.home / ".claude.json").write_text(json.dumps(known))
-    pane = Pane(agent)
+    pane = Pane(agent, name)
     try:
         pane.start(agent, ["claude", *mode, *words])
         pane.until("Claude Code", "❯")
@@ -84,14 +93,14 @@ def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
 
 
 @contextmanager
-def codex_screen(agent: Codex, *, daemon: bool = False) -> Iterator[Pane]:
+def codex_screen(agent: Codex, *, daemon: bool = False, name: str = "tmux") -> Iterator[Pane]:
     """Codex with its screen; with its server in the background it asks before commands outside its sandbox."""
     agent.settings = f"[features]\ndefault_mode_request_user_input = true\ndaemon_auto_start = {str(daemon).lower()}\n"
     agent.command("")
     settings = agent.home / ".codex" / "config.toml"
     trusted = f'\n[projects."{agent.project}"]\ntrust_level = "trusted"\n'
     settings.write_text(settings.read_text() + trusted)
-    pane = Pane(agent)
+    pane = Pane(agent, name)
     sandbox, asks = ("workspace-write", "on-request") if daemon else ("danger-full-access", "never")
     try:
         pane.start(agent, ["codex", "--sandbox", sandbox, "--ask-for-approval", asks])

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from textual import on
 from textual.app import App, SuspendNotSupported
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.notifications import SeverityLevel
@@ -36,7 +37,14 @@ from core.store.profiles import ProfileFiles, Scope, SettingsProfile
 from core.timeline.own_labels import label_session, save_label
 from tui.feed.messages import PreviewSteer, RemoveBookmark, SetBookmark
 from tui.feed.view import View
+from tui.keys import bind
 from tui.widgets.common.key_line import Box, ConfirmScreen
+
+
+class ResumeScreen(ConfirmScreen):
+    """Asks whether to run the command that resumes a session, or to copy it; closed otherwise, it does nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [bind("hand.resume", "dismiss(False)", "copy", "Copy it", show=True)]
 
 
 def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> None:
@@ -49,13 +57,15 @@ def resume(app: App[Any], agent: str, session: str, path: str, project: str) -> 
         return
     inside = bool(os.environ.get("TMUX"))
     where = "a new tmux window" if inside else "this terminal; nooscope comes back when it ends"
-    lines = [command, f"enter runs it in {where}", "esc only copies it, for another terminal"]
+    lines = [command, f"enter runs it in {where}", "R copies it, for another terminal"]
     if session in _claude_lines():
         lines.insert(1, "it still runs, in another terminal")
-    app.push_screen(ConfirmScreen("Resume this session?", *lines), partial(_run_resume, app, command, inside))
+    app.push_screen(ResumeScreen("Resume this session?", *lines), partial(_run_resume, app, command, inside))
 
 
 def _run_resume(app: App[Any], command: str, inside: bool, agreed: bool | None) -> None:
+    if agreed is None:
+        return
     try:
         if agreed and inside:
             tmux.open_window(command)

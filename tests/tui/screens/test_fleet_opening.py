@@ -84,7 +84,7 @@ async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None
         assert app.opened == []
 
 
-@pytest.mark.parametrize(("key", "inside"), [("enter", True), ("enter", False), ("escape", True)])
+@pytest.mark.parametrize(("key", "inside"), [("enter", True), ("enter", False), ("R", True), ("escape", True)])
 async def test_the_command_that_resumes_a_session_is_run_after_confirming(
     app: FleetApp, monkeypatch: pytest.MonkeyPatch, key: str, inside: bool
 ) -> None:
@@ -102,6 +102,11 @@ async def test_the_command_that_resumes_a_session_is_run_after_confirming(
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         assert ran == [] and app.clipboard == ""
         await pilot.press(key)
+        await until(pilot, lambda: not isinstance(app.screen, ConfirmScreen))
+        if key == "escape":
+            await pilot.pause()
+            assert (ran, app.clipboard, list(app._notifications)) == ([], "", [])
+            return
         await until(pilot, lambda: bool(ran or app.clipboard))
         assert (ran, app.clipboard) == (([command], "") if key == "enter" and inside else ([], command))
 
