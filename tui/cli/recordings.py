@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import UnreadableLog, UsageError
 from core.logs.log_files import expand_home, is_there
-from tui.cli import streams
-from tui.cli.options import add_settings_options
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.logs.format import Kit
@@ -90,6 +89,11 @@ def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     return timeline
 
 
+def recording_of(args: argparse.Namespace, settings: Settings) -> Timeline:
+    """Return the session a command is about, from its own start, as a recording."""
+    return recording_at(args.path, initial_states_of(args, settings))
+
+
 def no_events(path: object, kit: Kit) -> UnreadableLog:
     """Return the error for a log without events, with what could not be read."""
     faults = ", ".join(f"{number:,} {reason}" for reason, number in kit.diagnostics.counts.items())
@@ -106,7 +110,7 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
     """The log a command is about, `--plain` and the settings options."""
     parser.add_argument("path", metavar="PATH", help="a log")
     add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import NooscopeError
 from core.folders import carry_over_folder
 from core.report.answers import question
-from tui.cli import recordings, streams
-from tui.cli.options import add_jobs_option, add_settings_options, settings_from
+from tui.cli import options, recordings, streams
 
 if TYPE_CHECKING:
     from core.extras.batch.shares import Share, Written
@@ -33,16 +32,15 @@ def add_analyze_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     help_text = "write one JSON line per tick of the mind's clock; - prints them instead of the report"
     parser.add_argument("--metrics", metavar="FILE", help=help_text)
-    add_jobs_option(parser, "logs at once")
+    options.add_jobs_option(parser, "logs at once")
     help_text = "write sessions, events, ticks and signals as a dataset, for `query`"
     parser.add_argument("--parquet", metavar="FOLDER", type=Path, help=help_text)
-    parser.add_argument(
-        "--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the i-th of n parts (with --parquet)"
-    )
+    help_text = "only the i-th of n parts (with --parquet)"
+    parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help=help_text)
     help_text = "spread over Dask: local, or a scheduler such as tcp://host:8786 (with --parquet)"
     parser.add_argument("--on", metavar="CLUSTER", help=help_text)
     recordings.add_plain_option(parser)
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -63,7 +61,7 @@ def run_analyze(args: argparse.Namespace) -> int:
     if answer is not None:
         sys.stdout.write(answer.decode())
         return 0
-    resolved = settings_from(args)
+    resolved = options.settings_from(args)
     settings = resolved.settings
     from core.errors import UsageError
 

@@ -7,9 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PLACE, add_settings_options, settings_from
-from tui.cli.recordings import add_plain_option, initial_states_of
-from tui.cli.streams import print_lines, say, write_file
+from tui.cli import options, recordings, streams
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
@@ -21,15 +19,15 @@ _LARGEST = 64_000_000  # Bytes a file of bookmarks may have.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
     parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
-    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: the end)")
     parser.add_argument("--note", default="", help="a note for the bookmark")
     help_text = "return to a bookmark: verify its saved state, show the model there and what followed"
     parser.add_argument("--return", dest="back", metavar="NAME", help=help_text)
     parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
     parser.add_argument("--import", dest="taken", metavar="FILE", help="import bookmarks from such a file")
-    add_plain_option(parser)
-    add_settings_options(parser)
+    recordings.add_plain_option(parser)
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     recover_imports()
     if args.export is not None:
         content, notices = export_bookmarks()
-        write_file(Path(args.export), safe_json_bytes(content))
-        say(*notices)
+        streams.write_file(Path(args.export), safe_json_bytes(content))
+        streams.say(*notices)
         return 0
     if args.taken is not None:
         from core.report.formatting import count
@@ -49,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{count(imported.added, 'bookmark')} imported from {count(imported.sessions, 'session')}")
         return 0
     if not args.path:
-        say("name a log, or use --export or --import")
+        streams.say("name a log, or use --export or --import")
         return 2
     return _one(args)
 
@@ -73,21 +71,21 @@ def _one(args: argparse.Namespace) -> int:
     from core.timeline.places import parse_place
     from tui.cli.recordings import one_session, recording_at
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Checkpoints(Bookmarks(session.id), settings.timeline.checkpoints.kept)
     if args.remove is not None:
         removed = store.remove(args.remove)
         print("removed" if removed else f"no bookmark is named {args.remove}")
         return 0 if removed else 1
-    timeline = recording_at(args.path, initial_states_of(args, settings))
+    timeline = recording_at(args.path, recordings.initial_states_of(args, settings))
     if args.back is not None:
         return _show_bookmark(args.back, store, timeline)
     if args.add is not None:
         place = parse_place(timeline, args.at)
         store.make(timeline, place, args.add, args.note, created=time.time())
     _list(store, timeline)
-    say(*dict.fromkeys(store.bookmarks.notices))
+    streams.say(*dict.fromkeys(store.bookmarks.notices))
     return 0
 
 
@@ -122,5 +120,5 @@ def _show_bookmark(name: str, store: Checkpoints, timeline: Timeline) -> int:
     if place.standing == "gone":
         return 1
     summary = ChronoNav(timeline).move(bookmark.place, bookmark.created, SummaryPolicy("narrative"))
-    print_lines([*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary])
+    streams.print_lines([*frame_lines(timeline.at(bookmark.place)), "", "since then:", *summary])
     return 1 if place.standing == "differs" else 0

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import PLACE, known_agent, settings_from
-from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
-from tui.cli.streams import print_lines
+from tui.cli import options, recordings, streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: the end)")
     parser.add_argument("--file", metavar="FILE", help="only this file, or those below this folder")
     parser.add_argument("--agent", help="only files that this agent edited, and its lines (default: all)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--stat", action="store_true", help="only count lines, and list commits and checks")
     form.add_argument("--json", action="store_true", help="as JSON, with the diff of each file")
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,13 +26,13 @@ def run(args: argparse.Namespace) -> int:
     from core.report.outcome import outcome_with_fates, read_outcome
     from core.timeline.places import parse_place
 
-    settings = settings_from(args).settings
-    timeline = recording_at(args.path, initial_states_of(args, settings))
-    session, kit = one_session(args.path, settings)
+    settings = options.settings_from(args).settings
+    timeline = recordings.recording_of(args, settings)
+    session, kit = recordings.one_session(args.path, settings)
     place = parse_place(timeline, args.at)
-    agent = known_agent(timeline, args.agent) if args.agent else ""
+    agent = options.known_agent(timeline, args.agent) if args.agent else ""
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
-    changes = reader.changes
+    changes, began = reader.changes, timeline.events[0].at
     files = changes.files(place, agent or "")
     if args.file:
         path = args.file.rstrip("/")
@@ -42,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         if not files:
             raise UsageError(f"no change of {path} in the first {place} events")
     if args.json:
-        outcome = to_builtins(outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at))
+        outcome = to_builtins(outcome_with_fates(reader.at(place), reader.project, session.id, began))
         del outcome["changes"]
         rows = [{**to_builtins(one), "diff": diff_text(one, changes.diff(one.path, place))} for one in files]
         print(readable_json({"at": place, "files": rows, "outcome": outcome}))
@@ -52,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.stat:
             print(diff_text(one, changes.diff(one.path, place)))
     if args.stat and not args.file:
-        print_lines(outcome_with_fates(reader.at(place), reader.project, session.id, timeline.events[0].at).lines())
+        streams.print_lines(outcome_with_fates(reader.at(place), reader.project, session.id, began).lines())
     if not files:
         print(f"no file was changed in the first {place} events, as far as the log shows")
     return 0

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import print_table
+from tui.cli import options, streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="A", help="a log")
     parser.add_argument("others", metavar="B", nargs="+", help="logs to compare it with")
     parser.add_argument("--json", action="store_true", help="as JSON, with the alignment of each run with A")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
     from tui.cli.recordings import no_events, one_session
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     read = []
     for path in (args.path, *args.others):
         session, kit = one_session(path, settings)
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     for name, figures in zip(names, runs, strict=True):
         print(f"{name}  {plain(figures.path)}")
     print()
-    print_table([("", *names), *((title, *cells) for title, cells in rows(runs))])
+    streams.print_table([("", *names), *((title, *cells) for title, cells in rows(runs))])
     for name, one, run in zip(names[1:], alignments, others, strict=True):
         print(f"\nA and {name}: {parting_words(one, first.events, run.events, name)}")
     return 0

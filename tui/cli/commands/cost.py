@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.report.formatting import count, home_path, money, plain, short
 from tui.cli import options, streams
-from tui.cli.streams import print_table
 
 if TYPE_CHECKING:
     from core.report.answers import KeptQuestion
@@ -33,9 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "look in these files, folders or patterns instead"
     parser.add_argument("paths", nargs="*", type=options.path_argument, metavar="PATH", help=help_text)
     parser.add_argument("--by", choices=_AXES, default="day", help="what each row is (default: day)")
-    parser.add_argument(
-        "--since", type=options.since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31"
-    )
+    help_text = "start at: today, 7d, 12h or 2026-01-31"
+    parser.add_argument("--since", type=options.since_argument, metavar="WHEN", help=help_text)
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than {_SHOWN} rows")
     options.add_jobs_option(parser, "logs at once")
@@ -246,7 +244,8 @@ def _print_text(
         )
         for name, one in [*rows, ("all", whole)]
     ]
-    print_table([(args.by, "cost", "sub-agents", "turns", "tokens", "without a price"), *table], right=range(1, 6))
+    heads = (args.by, "cost", "sub-agents", "turns", "tokens", "without a price")
+    streams.print_table([heads, *table], right=range(1, 6))
     if len(rows) < len(sums):
         print(f"{count(len(sums) - len(rows), 'row')} more with --all")
     print()

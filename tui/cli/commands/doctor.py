@@ -24,9 +24,8 @@ _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument(
-        "--forget-given", action="store_true", help="delete the stored starting states of watched sessions"
-    )
+    help_text = "delete the stored starting states of watched sessions"
+    parser.add_argument("--forget-given", action="store_true", help=help_text)
     add_settings_options(parser)
 
 

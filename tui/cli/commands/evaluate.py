@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui.cli import streams
-from tui.cli.options import add_jobs_option, add_settings_options, settings_from
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -48,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")
-    add_jobs_option(parser, "processes")
-    add_settings_options(parser)
+    options.add_jobs_option(parser, "processes")
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         judged = evaluate_endings(endings)
         print(readable_json(judged) if args.json else "\n".join(endings_report(judged)))
         return 0
-    settings = _modelled(settings_from(args).settings, args.profile)
+    settings = _modelled(options.settings_from(args).settings, args.profile)
     runs = list(sources([Path(path) for path in args.paths]))
     done = list(_walked(runs, settings, args.jobs))
     walks = [one for one in done if isinstance(one, Walk)]
@@ -208,10 +207,8 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield "  said " + " ".join(_figure(row["said"]) for row in calls["tenths"])
     yield "  was  " + " ".join(_figure(row["was"]) for row in calls["tenths"])
     for point, row in result["calibration"]["forecast"].items():
-        yield (
-            f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone "
-            f"{row['brier_of_base_rate']:.3f}), calibration error {row['error']:.3f}"
-        )
+        brier = f"Brier {row['brier']:.3f} (base rate alone {row['brier_of_base_rate']:.3f})"
+        yield f"forecast at {point}: {brier}, calibration error {row['error']:.3f}"
 
 
 def _alarm_rows(title: str, alarms: dict[str, Any]) -> Iterator[str]:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.errors import NooscopeError, UsageError
-from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import say
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -35,21 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "markdown: a report; atif: a trajectory; "
         "otlp: a trace in JSON; or the format of an extension (default: events)",
     )
-    parser.add_argument(
-        "-o", "--output", "--out", metavar="FILE", type=Path, default=None, help="default: standard output"
-    )
+    help_text = "default: standard output"
+    parser.add_argument("-o", "--output", "--out", metavar="FILE", type=Path, default=None, help=help_text)
     help_text = "strict omits all text, paths and names (html, cast, markdown)"
     parser.add_argument("--redact", choices=["secrets", "strict"], default="secrets", help=help_text)
-    parser.add_argument(
-        "--transcript", action="store_true", help="include the full text of prompts, calls and results (html, atif)"
-    )
+    help_text = "include the full text of prompts, calls and results (html, atif)"
+    parser.add_argument("--transcript", action="store_true", help=help_text)
     parser.add_argument(
         "--otlp",
         metavar="URL",
         help="send the session as a trace to a collector, such as http://127.0.0.1:4318; "
         "headers come from OTEL_EXPORTER_OTLP_HEADERS",
     )
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return _share(args)
     if args.transcript or args.redact == "strict":
         raise UsageError("open events contain no text; --transcript and --redact are for html, cast and markdown")
-    settings = settings_from(args).settings.ingest
+    settings = options.settings_from(args).settings.ingest
     kit = make_kit(settings)
     matches = sessions([args.path], kit, settings.lines)
     if args.output is None:
@@ -87,7 +84,7 @@ def _chosen_formats(name: str) -> frozenset[str]:
     from core.export.exporters import exporters
 
     available, complaints = exporters()
-    say(*complaints)
+    streams.say(*complaints)
     if name not in available:
         raise UsageError(f"unknown format {name!r}; available: events, {', '.join(available)}, otlp")
     return frozenset(available)
@@ -97,7 +94,7 @@ def _session_of(args: argparse.Namespace) -> tuple[Settings, LogSession, Kit]:
     """The settings, and the one session that is named, which must not be where the output goes."""
     from tui.cli.recordings import one_session, refuse_source
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     session, kit = one_session(args.path, settings)
     if args.output is not None:
         refuse_source(args.output, [session])

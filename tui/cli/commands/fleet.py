@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
 from core.logs.log_files import expand_home, is_there
-from tui.cli import launch
-from tui.cli.options import add_settings_options, hours_argument, path_argument, settings_from
-from tui.cli.recordings import add_plain_option, initial_states_of
-from tui.cli.streams import print_table, say
+from tui.cli import launch, options, recordings, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,9 +28,8 @@ _HOST = 3  # The column of hosts, left out where all are this one.
 
 
 def add_fleet_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", nargs="*", type=path_argument, metavar="PATH", help="look in these files and folders instead"
-    )
+    help_text = "look in these files and folders instead"
+    parser.add_argument("paths", nargs="*", type=options.path_argument, metavar="PATH", help=help_text)
     parser.add_argument(
         "--from",
         dest="servers",
@@ -46,9 +42,9 @@ def add_fleet_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON once, then exit")
     parser.add_argument("--once", action="store_true", help="print a table once, then exit")
     help_text = "only sessions that changed within this time (default: 24)"
-    parser.add_argument("--within", type=hours_argument, metavar="HOURS", help=help_text)
+    parser.add_argument("--within", type=options.hours_argument, metavar="HOURS", help=help_text)
     launch.add_hooks_option(parser)
-    add_plain_option(parser)
+    recordings.add_plain_option(parser)
     launch.add_screen_options(parser)
 
 
@@ -117,12 +113,12 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
     from core.live.fleet.row import FleetRow, Order, listed
     from core.live.status import Limits
 
-    roster.initial_states = initial_states_of(args, settings)
+    roster.initial_states = recordings.initial_states_of(args, settings)
     rows, now = once(roster)
     signs, limits = look(default_place()), Limits.of(settings)
     rows = tuple(row.with_hooks(signs, now, limits) for row in rows)
-    say(*dict.fromkeys(roster.initial_states.notices))
-    say(*roster.unread)
+    streams.say(*dict.fromkeys(roster.initial_states.notices))
+    streams.say(*roster.unread)
     ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]
     if args.json:
         _print_json(ordered, now)
@@ -135,7 +131,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace, lost: st
         within = f"No session changed within the last {settings.screen.fleet.within:g} hours"
         print(f"{within}; --within HOURS shows older ones." if older else NO_SESSIONS)
     if lost:
-        say(f"{lost}; some of what the hosts sent is missing")
+        streams.say(f"{lost}; some of what the hosts sent is missing")
     return 1 if lost or (roster.unread and not rows) else 0
 
 
@@ -169,9 +165,9 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
         for row in rows
     ]
     if any(row.host for row in rows):
-        print_table(table, right=(2, 7, 8, 9))
+        streams.print_table(table, right=(2, 7, 8, 9))
     else:
-        print_table([(*row[:_HOST], *row[_HOST + 1 :]) for row in table], right=(2, 6, 7, 8))
+        streams.print_table([(*row[:_HOST], *row[_HOST + 1 :]) for row in table], right=(2, 6, 7, 8))
     need, look, work, rest, new = census(rows)
     empty = f", {new} without events" if new else ""
     print(f"\n{need} need you, {look} to look at, {work} working, {rest} at rest{empty}")
@@ -184,16 +180,15 @@ _VARIABLES = (
 
 
 def add_ship_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", nargs="*", type=path_argument, metavar="PATH", help="send these files and folders instead"
-    )
+    help_text = "send these files and folders instead"
+    parser.add_argument("paths", nargs="*", type=options.path_argument, metavar="PATH", help=help_text)
     help_text = f"such as nats://host:4222, or - for standard output; {_VARIABLES}"
     parser.add_argument("--to", dest="server", metavar="URL", required=True, help=help_text)
     parser.add_argument("--host", metavar="NAME", help="name of this host (default: its own name)")
     help_text = "replace the names of paths, projects, branches and agents by numbers"
     parser.add_argument("--without-words", "--figures", action="store_true", help=help_text)
     parser.add_argument("--once", action="store_true", help="send what there is, then exit")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_ship(args: argparse.Namespace) -> int:
@@ -202,7 +197,7 @@ def run_ship(args: argparse.Namespace) -> int:
     from core.extras import needed
     from core.extras.hosts.stream import server_of
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     for path in args.paths:
         if not is_there(path.expanduser()):
             raise UnreadableLog(f"{path}: no such file or folder")
@@ -266,17 +261,17 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     place = SenderFile(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
     names = Names(place.key()) if args.without_words else None
     sources = _sources(args, settings, place.sent, names)
-    shipper = Shipper(server, sources, place, host, settings, say)
+    shipper = Shipper(server, sources, place, host, settings, streams.say)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, shipper.stop)
     if not args.once:
-        say(f"sending the sessions of {host} to {server.name}; ctrl+c stops")
+        streams.say(f"sending the sessions of {host} to {server.name}; ctrl+c stops")
     try:
         done = await shipper.run(once=args.once)
     finally:
         place.close()
-        say(f"{shipper.sent:,} events sent" + _passed_over(sources))
+        streams.say(f"{shipper.sent:,} events sent" + _passed_over(sources))
     return 0 if done else 1
 
 
@@ -303,5 +298,5 @@ def run_acp(args: argparse.Namespace) -> int:
         raise UsageError("name the agent's command: nooscope fleet acp -- AGENT ARGS ...")
     code, fault = run_proxy(command, own_folder("data") / "acp")
     if fault:
-        say(f"the end of the session was not logged: {fault}")
+        streams.say(f"the end of the session was not logged: {fault}")
     return code

@@ -106,9 +106,8 @@ def add_permits_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "what to do (default: show what is waiting and what was decided)"
     parser.add_argument("do", choices=(*_ASKED, "lift"), nargs="?", help=help_text)
     parser.add_argument("number", nargs="?", metavar="NUMBER", help="number of the question; for lift, the session")
-    parser.add_argument(
-        "answers", nargs="*", metavar="ANSWER", help="the number or text of an option, or your own text"
-    )
+    help_text = "the number or text of an option, or your own text"
+    parser.add_argument("answers", nargs="*", metavar="ANSWER", help=help_text)
     parser.add_argument("--session", action="store_true", help="approve this tool for the rest of the session")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why it is denied; the agent reads it")
     parser.add_argument("--verify", action="store_true", help="check that no line of the journal was changed")
@@ -207,12 +206,10 @@ def _show_permits(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
 def add_advice_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "logs or folders to search; without any, all advice ever sent is listed"
     parser.add_argument("paths", metavar="PATH", nargs="*", help=help_text)
-    parser.add_argument(
-        "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="send an agent a message with its next call"
-    )
-    parser.add_argument(
-        "--cancel", action="store_true", help="with --tell, under guard: deny the next call with this message"
-    )
+    help_text = "send an agent a message with its next call"
+    parser.add_argument("--tell", nargs=2, metavar=("SESSION", "TEXT"), help=help_text)
+    help_text = "with --tell, under guard: deny the next call with this message"
+    parser.add_argument("--cancel", action="store_true", help=help_text)
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
@@ -252,12 +249,8 @@ def run_advice(args: argparse.Namespace) -> int:
     if args.json:
         import msgspec
 
-        report = {
-            "within": within,
-            "moments": [moment._asdict() for moment in moments if moment.said],
-            "outcomes": [one._asdict() for one in counted],
-            "silence": trial._asdict(),
-        }
+        rows, counts = [one._asdict() for one in moments if one.said], [one._asdict() for one in counted]
+        report = {"within": within, "moments": rows, "outcomes": counts, "silence": trial._asdict()}
         print(msgspec.json.encode(report).decode())
         return 0
     _print_outcomes(moments, counted, within)

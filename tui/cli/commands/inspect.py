@@ -6,9 +6,7 @@ import argparse
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from tui.cli import options
-from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
-from tui.cli.streams import print_lines, say
+from tui.cli import options, recordings, streams
 
 if TYPE_CHECKING:
     from core.engine.mind.fabric import MindEvent
@@ -30,7 +28,7 @@ def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "maximum tokens of similar earlier episodes (default: the setting)"
     parser.add_argument("--recall", type=options.positive_argument, metavar="TOKENS", help=help_text)
     parser.add_argument("--json", action="store_true", help="every reading, as JSON")
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_frame(args: argparse.Namespace) -> int:
@@ -44,7 +42,7 @@ def run_frame(args: argparse.Namespace) -> int:
     from core.report.page import frame_page
     from core.timeline.places import parse_place
 
-    timeline = recording_at(args.path, initial_states_of(args, options.settings_from(args).settings))
+    timeline = recordings.recording_of(args, options.settings_from(args).settings)
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, options.known_agent(timeline, args.agent))
     cut = last_compaction(timeline, index, frame.agent)
@@ -54,16 +52,8 @@ def run_frame(args: argparse.Namespace) -> int:
     now = Teller().now(Landmarks(timeline.events, frame.agent), index)
     status = _status(timeline, index, at, now)
     if args.json:
-        whole = {
-            "index": index,
-            "of": len(timeline),
-            "status": status_json(status),
-            "now": now,
-            "frame": frame,
-            "recalled": recalled,
-            "preserved": preserved,
-        }
-        print(formatting.readable_json(whole))
+        whole = {"index": index, "of": len(timeline), "status": status_json(status), "now": now, "frame": frame}
+        print(formatting.readable_json({**whole, "recalled": recalled, "preserved": preserved}))
         return 0
     lines = [
         f"{_place(timeline, index)}, agent {frame.agent}",
@@ -80,7 +70,7 @@ def run_frame(args: argparse.Namespace) -> int:
     if preserved is not None:
         lines += ["", "At the last compaction", *(f"  {line}" for line in preserved_lines(preserved)[:_PRESERVED])]
     lines += ["", "Every reading: --json"]
-    print_lines(lines)
+    streams.print_lines(lines)
     return 0
 
 
@@ -110,7 +100,7 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_stretch_options(parser)
     parser.add_argument("--agent", help="which agent (default: the main one)")
     parser.add_argument("--json", action="store_true", help="every reading that differs, as JSON")
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_diff(args: argparse.Namespace) -> int:
@@ -119,7 +109,7 @@ def run_diff(args: argparse.Namespace) -> int:
     from core.report.page import between, difference, difference_page
     from core.timeline.places import parse_place
 
-    timeline = recording_at(args.path, initial_states_of(args, options.settings_from(args).settings))
+    timeline = recordings.recording_of(args, options.settings_from(args).settings)
     begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
     agent = options.known_agent(timeline, args.agent)
     before, after = timeline.at(begin, agent), timeline.at(end, agent)
@@ -135,18 +125,17 @@ def run_diff(args: argparse.Namespace) -> int:
     low, high = sorted((begin, end))
     lines += [f"{'between':<8}{between(timeline.events[low:high], after.agent)}", ""]
     lines += difference_page(before, after) or ["nothing differs"]
-    print_lines([*lines, "", "Every reading that differs: --json"])
+    streams.print_lines([*lines, "", "Every reading that differs: --json"])
     return 0
 
 
 def add_events_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--since", type=int, default=0, metavar="NUMBER", help="start at this event number (default: all)"
-    )
+    help_text = "start at this event number (default: all)"
+    parser.add_argument("--since", type=int, default=0, metavar="NUMBER", help=help_text)
     parser.add_argument("--kind", action="append", metavar="NAME", help="only this kind; repeatable")
     parser.add_argument("--kinds", action="store_true", help="count the kinds instead")
     parser.add_argument("--json", action="store_true", help="as JSON, one event per line")
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_events(args: argparse.Namespace) -> int:
@@ -162,7 +151,7 @@ def run_events(args: argparse.Namespace) -> int:
         unknown = sorted(kinds - names)[0]
         raise UsageError(f"unknown kind {unknown!r}; available: {', '.join(sorted(names))}")
     settings = options.settings_from(args).settings
-    timeline = recording_at(args.path, initial_states_of(args, settings))
+    timeline = recordings.recording_of(args, settings)
     first, *later = timeline.changes
     society, changes = timeline.initial.society(first.settings), deque(later)
     reader = society.engine(MAIN).mind.heart.fabric.subscribe(max(0, args.since))
@@ -193,13 +182,12 @@ def run_events(args: argparse.Namespace) -> int:
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--find", metavar="HASH", help="the node whose hash starts with this, and the path to it")
-    parser.add_argument(
-        "--go", metavar="RECORD", help="the model at a record, by its number, id or hash, and what came since"
-    )
+    help_text = "the model at a record, by its number, id or hash, and what came since"
+    parser.add_argument("--go", metavar="RECORD", help=help_text)
     parser.add_argument("--note", metavar="TEXT", help="with --go: your own summary instead of what came since")
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_tree(args: argparse.Namespace) -> int:
@@ -207,7 +195,7 @@ def run_tree(args: argparse.Namespace) -> int:
     from core.report.conversation import ConversationTree, check_log
 
     settings = options.settings_from(args).settings
-    session, kit = one_session(args.path, settings)
+    session, kit = recordings.one_session(args.path, settings)
     tree = ConversationTree(session_links(session, kit))
     if args.find:
         return _print_path_to(tree, args.find)
@@ -220,7 +208,7 @@ def run_tree(args: argparse.Namespace) -> int:
     else:
         _print_tree(tree)
     if changed:
-        say(check.words())
+        streams.say(check.words())
     elif not args.json:
         print(check.words())
     if args.head:
@@ -231,7 +219,7 @@ def run_tree(args: argparse.Namespace) -> int:
 def _check_head(tree: ConversationTree, head: str) -> int:
     node = tree.find(head)
     if node is None:
-        say(f"no line of the log leads to {head}: the log was edited or truncated")
+        streams.say(f"no line of the log leads to {head}: the log was edited or truncated")
         return 1
     print("unchanged up to this head")
     return 0
@@ -240,7 +228,7 @@ def _check_head(tree: ConversationTree, head: str) -> int:
 def _print_path_to(tree: ConversationTree, prefix: str) -> int:
     node = tree.find(prefix)
     if node is None:
-        say(f"no node's hash begins with {prefix}")
+        streams.say(f"no node's hash begins with {prefix}")
         return 1
     for step in tree.path(node.id):
         print(_node_line(step))
@@ -253,13 +241,13 @@ def _print_record(args: argparse.Namespace, settings: Settings, tree: Conversati
     from core.report.formatting import count
 
     node = tree.resolve(args.go)
-    timeline = recording_at(args.path, initial_states_of(args, settings))
+    timeline = recordings.recording_of(args, settings)
     policy = SummaryPolicy("custom", text=args.note) if args.note else SummaryPolicy("narrative")
     place = place_after(timeline.events, node.where)
     summary = ChronoNav(timeline).move(place, timeline.time_of(len(timeline)), policy, node.id)
     print(_node_line(node))
     print(f"record {node.place + 1}, {count(len(tree.path(node.id)), 'record')} from the start; event {place}")
-    print_lines([*frame_lines(timeline.at(place)), "", "since then:", *summary])
+    streams.print_lines([*frame_lines(timeline.at(place)), "", "since then:", *summary])
     return 0
 
 
@@ -312,21 +300,21 @@ def run_trail(args: argparse.Namespace) -> int:
     from core.store.bookmarks import TrailStore
 
     settings = options.settings_from(args).settings
-    session, _ = one_session(args.path, settings)
+    session, _ = recordings.one_session(args.path, settings)
     trail = Trail(settings.timeline.navigation.kept)
     try:
         trail.load(TrailStore(session.id).read())
     except StoreError as error:
-        say(error)
+        streams.say(error)
         return 1
     if args.head and not any(visit.hash.startswith(args.head) for visit in trail.visits):
-        say(f"no recorded move has the hash {plain(args.head, 64)}")
+        streams.say(f"no recorded move has the hash {plain(args.head, 64)}")
         return 1
     if args.json:
         visits = [visit._asdict() for visit in trail.visits]
         print(readable_json({"moves": visits, "head": trail.head, "sound": True}))
         return 0
     if not args.verify:
-        print_lines(trail_lines(trail, trail.visits[0].at if trail.visits else 0.0))
+        streams.print_lines(trail_lines(trail, trail.visits[0].at if trail.visits else 0.0))
     print(f"{count(len(trail), 'move')}, the chain is intact" if len(trail) else "no moves are recorded")
     return 0

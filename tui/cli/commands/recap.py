@@ -6,9 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PLACE, add_stretch_options, positive_argument, settings_from
-from tui.cli.recordings import add_log_options, initial_states_of, one_session, recording_at
-from tui.cli.streams import print_lines, say
+from tui.cli import options, recordings, streams
 
 if TYPE_CHECKING:
     from core.extras.narrator.router import Told
@@ -17,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def add_recap_arguments(parser: argparse.ArgumentParser) -> None:
-    add_stretch_options(parser)
+    options.add_stretch_options(parser)
     help_text = "what nooscope noticed, as a story or as counts (default: narrative)"
     parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative", help=help_text)
     help_text = "maximum length in tokens, about (default: 500)"
-    parser.add_argument("--tokens", type=positive_argument, default=500, metavar="N", help=help_text)
+    parser.add_argument("--tokens", type=options.positive_argument, default=500, metavar="N", help=help_text)
     help_text = "in sentences that cite their events, with names for the episodes and the last dream"
     parser.add_argument("--prose", action="store_true", help=help_text)
     add_tier_option(parser)
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_recap(args: argparse.Namespace) -> int:
@@ -35,10 +33,10 @@ def run_recap(args: argparse.Namespace) -> int:
     from core.report.story import story
     from core.timeline.places import parse_place
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     if args.prose:
         say_where_it_goes(settings)
-    timeline = recording_at(args.path, initial_states_of(args, settings))
+    timeline = recordings.recording_of(args, settings)
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     if args.prose:
         return _print_prose(args, settings, timeline, begin, end)
@@ -50,11 +48,11 @@ def run_recap(args: argparse.Namespace) -> int:
     nav.move(begin, at)
     summary = nav.move(end, at, SummaryPolicy(args.form, max(1, left)))
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
-    session, kit = one_session(args.path, settings)
+    session, kit = recordings.one_session(args.path, settings)
     reader = read_outcome(session, timeline.events, kit, settings.ingest.lines)
     outcome = outcome_with_fates(reader.at(end), reader.project, session.id, timeline.events[0].at).lines()
     lines += [f"{'outcome' if number == 0 else '':<8}{line}" for number, line in enumerate(outcome)]
-    print_lines([*lines, "", *summary, *([""] if summary else []), *frame_lines(timeline.at(end))])
+    streams.print_lines([*lines, "", *summary, *([""] if summary else []), *frame_lines(timeline.at(end))])
     return 0
 
 
@@ -76,10 +74,10 @@ def _print_prose(args: argparse.Namespace, settings: Settings, timeline: Timelin
 
 
 def add_why_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{options.PLACE} (default: the end)")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_tier_option(parser)
-    add_log_options(parser)
+    recordings.add_log_options(parser)
 
 
 def run_why(args: argparse.Namespace) -> int:
@@ -87,14 +85,14 @@ def run_why(args: argparse.Namespace) -> int:
     from core.report.formatting import readable_json, typed_path
     from core.timeline.places import parse_place
 
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     say_where_it_goes(settings)
-    timeline = recording_at(args.path, initial_states_of(args, settings))
+    timeline = recordings.recording_of(args, settings)
     prose = tell_why(Router(settings), timeline, parse_place(timeline, args.at), args.tier)
     if args.json:
         print(readable_json(prose_json(prose)))
         return 0
-    print_lines(prose_lines(prose))
+    streams.print_lines(prose_lines(prose))
     print(f"[12] is event 12: nooscope replay {typed_path(args.path)} --at 12")
     return 0
 
@@ -121,14 +119,9 @@ def prose_lines(prose: Told) -> list[str]:
 
 def prose_json(prose: Told) -> dict[str, object]:
     """Return the prose as a JSON value."""
-    return {
-        "claims": [{"text": one.words, "events": list(one.events)} for one in prose.claims],
-        "not_taken_over": [{"text": one.words, "events": list(one.events)} for one in prose.left],
-        "tier": prose.tier,
-        "who": prose.who,
-        "reason": prose.reason,
-        "kept": prose.kept,
-    }
+    parts = {"claims": prose.claims, "not_taken_over": prose.left}
+    rows = {name: [{"text": one.words, "events": list(one.events)} for one in part] for name, part in parts.items()}
+    return {**rows, "tier": prose.tier, "who": prose.who, "reason": prose.reason, "kept": prose.kept}
 
 
 def say_where_it_goes(settings: Settings) -> None:
@@ -138,4 +131,4 @@ def say_where_it_goes(settings: Settings) -> None:
 
     if settings.narrator.on:
         for line in status_lines(settings, SpendStore(), time.time()):
-            say(f"narrator on: {line}")
+            streams.say(f"narrator on: {line}")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 
 from core.logs.log_files import expand_home, is_there
-from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings, sessions_here, show_session
-from tui.cli.options import add_speed_option
-from tui.cli.recordings import add_plain_option, one_session, split_path
+from tui.cli import launch, options, recordings
 
 
 def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "a log, PATH#SESSION if it has several sessions, or `latest` for the newest session"
     parser.add_argument("path", metavar="PATH", help=help_text)
-    add_speed_option(parser)
+    options.add_speed_option(parser)
     help_text = "pause there: an event's number, 00:41:12, 41m, an ISO time or a place that search names"
     parser.add_argument("--at", default="", metavar="PLACE", help=help_text)
     parser.add_argument("--session", default="", metavar="ID", help="which session, if the log has several")
-    add_plain_option(parser)
-    add_screen_options(parser)
+    recordings.add_plain_option(parser)
+    launch.add_screen_options(parser)
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -26,9 +24,9 @@ def run_replay(args: argparse.Namespace) -> int:
 
     if args.speed is not None:
         args.assignments.append(f"timeline.play.speed={args.speed}")
-    settings = screen_settings(args)
+    settings = launch.screen_settings(args)
     if args.path == "latest":
-        here = sessions_here(settings)
+        here = launch.sessions_here(settings)
         if not here:
             raise UnreadableLog("no session found on this machine; name a log to play")
         path, session = here[0].path, here[0].session
@@ -36,15 +34,15 @@ def run_replay(args: argparse.Namespace) -> int:
         from core.agents.registry import make_kit
         from core.logs.finder import sessions
 
-        log, session_id = split_path(args.path)
+        log, session_id = recordings.split_path(args.path)
         path, session = expand_home(log), args.session or session_id
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file")
         if session:
-            one_session(f"{path}#{session}", settings)
+            recordings.one_session(f"{path}#{session}", settings)
         # Raises if there is nothing to play, before a screen opens.
         sessions([path], make_kit(settings.ingest), settings.ingest.lines)
-    return show_session(path, settings, args, live=False, session=session, at=args.at)
+    return launch.show_session(path, settings, args, live=False, session=session, at=args.at)
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +50,8 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("name", metavar="NAME", nargs="?", default=FIRST, help=f"which sample (default: {FIRST})")
     parser.add_argument("--list", action="store_true", help="list the samples")
-    add_speed_option(parser)
-    add_screen_options(parser)
+    options.add_speed_option(parser)
+    launch.add_screen_options(parser)
 
 
 def run_demo(args: argparse.Namespace) -> int:
@@ -68,10 +66,10 @@ def run_demo(args: argparse.Namespace) -> int:
         return 0
     sample = find_sample(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
-    settings = screen_settings(args)
-    if not has_screen():
+    settings = launch.screen_settings(args)
+    if not launch.has_screen():
         print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
-        return print_report(sample.path, settings, args)
+        return launch.print_report(sample.path, settings, args)
     from tui import demo
 
     return demo.run_demo(sample, settings, args.project, faults=args.faults)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import to_builtins
 
 from core.folders import PROJECT_SETTINGS, user_settings_file
-from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import print_table, say
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.engine.response.rules import Learned, Method, RuleSet
@@ -21,7 +20,7 @@ _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency",
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--reset-learned", action="store_true", help="forget the learned sensitivities")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
     parts = parser.add_subparsers(dest="part", metavar="")
     check = parts.add_parser("check", help="check whether a rule file can be used")
     check.add_argument("file", metavar="FILE", type=Path, help="the rule file")
@@ -37,11 +36,11 @@ def run(args: argparse.Namespace) -> int:
         print("Forgotten." if store.reset() else "Nothing had been learned.")
         return 0
     rules, learned = rules_from(args), store.read()
-    say(*store.file.notices)
+    streams.say(*store.file.notices)
     if args.json:
         _print_json(rules, learned)
     else:
-        _print_table(rules, learned, settings_from(args).settings.response.scoring.threshold)
+        _print_table(rules, learned, options.settings_from(args).settings.response.scoring.threshold)
     return 0
 
 
@@ -51,7 +50,7 @@ def rules_from(args: argparse.Namespace) -> RuleSet:
 
     files = rule_files(args.project)
     rules = files.load()
-    say(*files.faults)
+    streams.say(*files.faults)
     return rules
 
 
@@ -88,7 +87,7 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     from core.report.formatting import count
 
     rows = [_HEADS, *(_row(method, rules.origins[method.id]) for method in rules.methods)]
-    print_table(rows)
+    streams.print_table(rows)
     for rule in rules.wakeups:
         print(f"wakes the model: {rule.id}, on {', '.join(rule.causes)} like {rule.like}")
     print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")
@@ -109,13 +108,7 @@ def _row(method: Method, origin: str) -> tuple[str, ...]:
 
     trigger = method.trigger
     own = "" if trigger.threshold is None else f" > {trigger.threshold:g}"
-    return (
-        method.id if method.enabled else f"{method.id} (off)",
-        method.mode,
-        method.type,
-        "any" if set(trigger.signals) == set(CUES) else ", ".join(trigger.signals),
-        "any" if set(trigger.states) == set(AGENT_STATES) else ", ".join(trigger.states),
-        f"{trigger.sensitivity:g}{own}",
-        trigger.frequency,
-        origin,
-    )
+    signals = "any" if set(trigger.signals) == set(CUES) else ", ".join(trigger.signals)
+    states = "any" if set(trigger.states) == set(AGENT_STATES) else ", ".join(trigger.states)
+    name, sensitivity = method.id if method.enabled else f"{method.id} (off)", f"{trigger.sensitivity:g}{own}"
+    return name, method.mode, method.type, signals, states, sensitivity, trigger.frequency, origin

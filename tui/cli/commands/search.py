@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import count, home_path, plain, typed_path
-from tui.cli import streams
-from tui.cli.options import path_argument, positive_argument, settings_from, since_argument, since_moment
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.report.search import Hit
@@ -25,22 +24,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="words that must all occur; quote a phrase")
     parser.add_argument("--agent", default="", metavar="NAME", help="only sessions of this agent")
     parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path contains this")
-    parser.add_argument("--since", type=since_argument, metavar="WHEN", help="start at: today, 7d, 12h or 2026-01-31")
+    help_text = "start at: today, 7d, 12h or 2026-01-31"
+    parser.add_argument("--since", type=options.since_argument, metavar="WHEN", help=help_text)
     parser.add_argument(
         "--in",
         dest="paths",
-        type=path_argument,
+        type=options.path_argument,
         action="append",
         default=[],
         metavar="PATH",
         help="look in this file or folder instead; repeatable",
     )
-    parser.add_argument("--most", type=positive_argument, default=_MOST, metavar="N", help="maximum number of matches")
+    help_text = "maximum number of matches"
+    parser.add_argument("--most", type=options.positive_argument, default=_MOST, metavar="N", help=help_text)
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--forget", action="store_true", help="delete the search index, then exit")
-    parser.add_argument(
-        "--set", dest="assignments", metavar="NAME=VALUE", action="append", default=[], help="change one setting"
-    )
+    help_text = "change one setting"
+    parser.add_argument("--set", dest="assignments", metavar="NAME=VALUE", action="append", default=[], help=help_text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
     from core.store.reading_cache import Narrowed, reading_cache
 
     fts_query(args.words)
-    settings = settings_from(argparse.Namespace(assignments=args.assignments, project=None)).settings
+    settings = options.settings_from(argparse.Namespace(assignments=args.assignments, project=None)).settings
     tree = LogTree(settings, reading_cache(settings))
     paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
     streams.say(*(f"{fault.file}: {fault.reason}" for fault in tree.faults))
-    since = None if args.since is None else since_moment(args.since, time.time())
+    since = None if args.since is None else options.since_moment(args.since, time.time())
     mains = tuple({name.logs[0].path for name in names}) if args.paths else None
     narrowed = Narrowed(args.agent, args.project, since, mains)
     with contextlib.ExitStack() as stack:

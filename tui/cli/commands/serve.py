@@ -11,8 +11,7 @@ import shlex
 import socket
 import sys
 
-from tui.cli.options import port_argument, positive_argument
-from tui.cli.streams import say, until_stopped
+from tui.cli import options, streams
 
 _PORT = 8421
 SHOWN = ("watch", "replay", "fleet", "demo")  # Commands with a screen.
@@ -28,12 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="default: this machine, for you alone; a token is required on any other address, "
         "or if the system does not report who connects",
     )
-    parser.add_argument(
-        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 picks a free one"
-    )
-    parser.add_argument(
-        "--viewers", type=positive_argument, default=8, metavar="N", help="maximum number of viewers (default: 8)"
-    )
+    help_text = f"default: {_PORT}; 0 picks a free one"
+    parser.add_argument("--port", type=options.port_argument, default=_PORT, metavar="N", help=help_text)
+    help_text = "maximum number of viewers (default: 8)"
+    parser.add_argument("--viewers", type=options.positive_argument, default=8, metavar="N", help=help_text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,12 +74,12 @@ async def _run_server(args: argparse.Namespace, words: list[str]) -> int:
     except OSError as fault:
         raise UsageError(f"cannot listen on {host}:{args.port}: {_address_fault(fault)}") from None
     address = f"http://{host}:{chosen}/" + (f"?token={token}" if token else "")
-    say(f"open {address}; ctrl+c stops")
+    streams.say(f"open {address}; ctrl+c stops")
     if token and not near:
-        say(
+        streams.say(
             "anyone with this address can see everything and press every key; it is not encrypted, "
             "so use it in a network you trust or behind a proxy with TLS"
         )
-    await until_stopped()
+    await streams.until_stopped()
     await server.close()
     return 0

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
-from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import cell_len, columns, print_table, say
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.report.log_tree import SessionRow
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--all", action="store_true", help=f"show more than the newest {SHOWN}")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +65,7 @@ def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
 
     from core.store.reading_cache import reading_cache
 
-    resolved = settings_from(args)
+    resolved = options.settings_from(args)
     settings = resolved.settings
     if not args.paths and places is None:
         kept_question = question_about(agent_places(os.environ, Path.home(), reading_cache(settings)))
@@ -93,7 +92,7 @@ def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tup
 
     kit = make_kit(settings.ingest)
     here = sessions(args.paths, kit, settings.ingest.lines)
-    say(*(f"{fault.file}: {fault.reason}" for fault in kit.diagnostics.first))
+    streams.say(*(f"{fault.file}: {fault.reason}" for fault in kit.diagnostics.first))
     whole = not kit.diagnostics.first and all_below(here, map(Path, args.paths))
     return listed_rows(describe_sessions(known_agents(), here, now, active)), whole
 
@@ -111,23 +110,14 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
     from core.report.formatting import byte_size, count, plain
 
     visible = listed_rows if every else listed_rows[:SHOWN]
-    wide = not sys.stdout.isatty() or columns() >= WIDE
+    wide = not sys.stdout.isatty() or streams.columns() >= WIDE
     project, title = (32, 40) if wide else (16, 22)
     rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
-    rows += [
-        (
-            "●" if one.active else "·",
-            one.agent,
-            _path_tail(home_path(plain(one.project)) or "-", project),
-            _cut_title(one.title, title) or "-",
-            _age(now - one.last),
-            f"~{one.events:,}",
-            byte_size(one.size),
-            home_path(plain(one.path)) if wide else plain(one.session)[:8],
-        )
-        for one in visible
-    ]
-    print_table(rows, right=range(4, 7))
+    for one in visible:
+        sign, where = "●" if one.active else "·", home_path(plain(one.path)) if wide else plain(one.session)[:8]
+        place = _path_tail(home_path(plain(one.project)) or "-", project), _cut_title(one.title, title) or "-"
+        rows.append((sign, one.agent, *place, _age(now - one.last), f"~{one.events:,}", byte_size(one.size), where))
+    streams.print_table(rows, right=range(4, 7))
     active = sum(one.active for one in listed_rows)
     more = f"; {len(listed_rows) - len(visible)} more with --all" if len(visible) < len(listed_rows) else ""
     print(f"\n{count(len(listed_rows), 'session')}, {active} changed in the last minutes (●){more}")
@@ -135,7 +125,7 @@ def _print_table(listed_rows: Sequence[SessionRow], now: float, *, every: bool) 
 
 def _cut_title(text: str, width: int) -> str:
     """Cut a title to a width in terminal columns."""
-    if cell_len(text) <= width:
+    if streams.cell_len(text) <= width:
         return text
     from rich.cells import set_cell_size
 

@@ -7,8 +7,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.options import add_settings_options, settings_from
-from tui.cli.streams import say
+from tui.cli import options, streams
 
 if TYPE_CHECKING:
     from core.settings.group import Tunable
@@ -24,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--toml", action="store_true", help="as a settings file to save and edit")
     form.add_argument("--json", action="store_true", help="as JSON")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from core.settings.layers import tunables, value_of
 
-    resolved = settings_from(args)
+    resolved = options.settings_from(args)
     if "screen.theme" in resolved.origins:
         _check_theme(resolved.settings.screen.theme)
     chosen = [each for each in tunables().values() if _matches(each, args.words)]
@@ -56,8 +55,8 @@ def _check_theme(name: str) -> None:
     loaded = themes.load(themes.user_theme_folder())
     missing = themes.missing_theme(name, loaded)
     if missing:
-        say(*loaded.complaints)
-        say(f"screen.theme: {missing}")
+        streams.say(*loaded.complaints)
+        streams.say(f"screen.theme: {missing}")
 
 
 def _matches(tunable: Tunable, words: list[str]) -> bool:
@@ -105,17 +104,11 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     from core.settings.draft import toml_value
     from core.settings.layers import BUILT_IN, value_of
 
-    rows = [
-        (
-            each.name,
-            _value_cell(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
-            plain(resolved.origins.get(each.name, BUILT_IN)),
-            _bounds_words(each),
-            _project(each),
-            each.sentence,
-        )
-        for each in chosen
-    ]
+    rows = []
+    for each in chosen:
+        value = _value_cell(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit)
+        origin = plain(resolved.origins.get(each.name, BUILT_IN))
+        rows.append((each.name, value, origin, _bounds_words(each), _project(each), each.sentence))
     heads = ("name", "value", "from", "bounds", "a project", "what it does")
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(5)]
     room = shutil.get_terminal_size((120, 24)).columns - sum(widths) - 10

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui.cli import recordings, streams
-from tui.cli.options import PLACE, add_jobs_option, add_project_option, add_settings_options, settings_from
+from tui.cli import options, recordings, streams
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -27,9 +26,8 @@ def add_whatif_arguments(parser: argparse.ArgumentParser) -> None:
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--steer", metavar="WORDS", help="preview a message of yours at the place named by --at")
     other.add_argument("--dream", metavar="SEED", type=int, help="replay past stretches of work in another order")
-    parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help=f"where the message is previewed: {PLACE} (default: the end)"
-    )
+    help_text = f"where the message is previewed: {options.PLACE} (default: the end)"
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=help_text)
     recordings.add_log_options(parser)
 
 
@@ -39,8 +37,8 @@ def run_whatif(args: argparse.Namespace) -> int:
     from core.timeline.rerun import dream, pre_steer
     from core.timeline.whatif import WhatIf
 
-    other = settings_from(args).settings
-    actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
+    other = options.settings_from(args).settings
+    actual = options.settings_from(argparse.Namespace(project=args.project, assignments=[]), quiet=True).settings
     edits = recordings.edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
     is_branch = args.steer is not None or args.dream is not None
@@ -136,9 +134,9 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "the setting, and how many values from where to where"
     parser.add_argument("--set", dest="sweep", metavar="NAME=lo:hi:n", required=True, help=help_text)
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
-    add_jobs_option(parser, "sessions at once")
+    options.add_jobs_option(parser, "sessions at once")
     recordings.add_plain_option(parser)
-    add_project_option(parser)
+    options.add_project_option(parser)
 
 
 def run_sweep(args: argparse.Namespace) -> int:
@@ -147,7 +145,7 @@ def run_sweep(args: argparse.Namespace) -> int:
     from core.timeline.whatif import join_sweeps, parse_sweep, require_fitting
 
     name, values = parse_sweep(args.sweep)
-    settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
+    settings = options.settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
     require_fitting(settings, name, values)
     kit = make_kit(settings.ingest)
     matches = sessions(args.paths, kit, settings.ingest.lines)
@@ -226,7 +224,7 @@ def add_labels_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log to label; without one all labels are written")
     parser.add_argument("verdict", nargs="?", choices=("good", "bad", "none"), help="how that session went")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
-    add_settings_options(parser)
+    options.add_settings_options(parser)
 
 
 def run_labels(args: argparse.Namespace) -> int:
@@ -249,7 +247,7 @@ def run_labels(args: argparse.Namespace) -> int:
     from core.timeline.own_labels import label_session, save_label
     from tui.cli.recordings import no_events, one_session
 
-    session, kit = one_session(args.path, settings_from(args, quiet=True).settings)
+    session, kit = one_session(args.path, options.settings_from(args, quiet=True).settings)
     label = None
     if args.verdict != "none":
         label = label_session(read_session(session, kit), args.verdict == "good", time.time())

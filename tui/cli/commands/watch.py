@@ -13,10 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from core.logs.log_files import closed_at, expand_home, is_folder, is_there
-from tui.cli import streams
-from tui.cli.launch import add_hooks_option, add_screen_options, screen_settings, serving_hooks, show_session
-from tui.cli.options import port_argument, seconds_argument, settings_from
-from tui.cli.streams import say
+from tui.cli import launch, options, streams
 
 if TYPE_CHECKING:
     from core.extension.hooks import Extension
@@ -39,21 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a log to follow, PATH#SESSION if it has several sessions, or `latest`; "
         "without it the newest active session, or a list to choose from",
     )
-    add_hooks_option(parser)
-    add_screen_options(parser)
+    launch.add_hooks_option(parser)
+    launch.add_screen_options(parser)
     headless = parser.add_argument_group("without a screen")
     headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
     headless.add_argument("--json", action="store_true", help="one JSON object per line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
-    headless.add_argument(
-        "--mind", action="store_true", help="also a line for everything the mind does: ticks, dreams, regimes"
-    )
-    headless.add_argument(
-        "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
-    )
-    headless.add_argument(
-        "--idle", type=seconds_argument, metavar="SECONDS", help="stop when nothing has happened for this long"
-    )
+    help_text = "also a line for everything the mind does: ticks, dreams, regimes"
+    headless.add_argument("--mind", action="store_true", help=help_text)
+    help_text = "start without what was learned from earlier sessions"
+    headless.add_argument("--no-prior", action="store_true", help=help_text)
+    help_text = "stop when nothing has happened for this long"
+    headless.add_argument("--idle", type=options.seconds_argument, metavar="SECONDS", help=help_text)
     headless.add_argument(
         "--otlp",
         metavar="URL",
@@ -61,11 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "headers come from OTEL_EXPORTER_OTLP_HEADERS",
     )
     help_text = "serve figures for Prometheus on http://127.0.0.1:PORT/metrics"
-    headless.add_argument("--metrics", type=port_argument, metavar="PORT", help=help_text)
+    headless.add_argument("--metrics", type=options.port_argument, metavar="PORT", help=help_text)
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = settings_from(args).settings
+    settings = options.settings_from(args).settings
     if args.no_prior:
         from core.settings.layers import with_value
 
@@ -81,11 +75,11 @@ def run(args: argparse.Namespace) -> int:
     path = _wait_for_latest(settings, args) if newest else expand_home(log) if log else None
     session = one_session(f"{path}#{session_name}", settings)[0] if session_name else None
     if not args.headless or path is None:
-        chosen = screen_settings(args, settings)
-        with serving_hooks(chosen, args.hooks, args.project):
-            return show_session(path, chosen, args, live=True, session=session_name, newest=newest)
+        chosen = launch.screen_settings(args, settings)
+        with launch.serving_hooks(chosen, args.hooks, args.project):
+            return launch.show_session(path, chosen, args, live=True, session=session_name, newest=newest)
     _refuse_other_files(path, settings)
-    with serving_hooks(settings, args.hooks, args.project):
+    with launch.serving_hooks(settings, args.hooks, args.project):
         while True:
             watch = Watch(path, settings, args, session, newest=newest)
             code = watch.run()
@@ -119,7 +113,7 @@ def _wait_for_latest(settings: Settings, args: argparse.Namespace) -> Path:
         if patience is not None and waited >= patience:
             raise UnreadableLog("no session found on this machine; name a log to follow")
         if waited < _SEARCH_EVERY:
-            say("no session on this machine yet; waiting for the first one; ctrl+c stops")
+            streams.say("no session on this machine yet; waiting for the first one; ctrl+c stops")
         time.sleep(_SEARCH_EVERY)
     return here[0].path
 
@@ -164,7 +158,7 @@ class Watch:
         channels, left_out = installed_channels()
         self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print, installed=channels)
         listeners, complaints = listening()
-        say(*left_out, *complaints)
+        streams.say(*left_out, *complaints)
         listeners += self._telemetry()
         self.driver = Driver(
             Followed(session or path, make_kit(settings.ingest), settings),
@@ -189,12 +183,12 @@ class Watch:
             from core.extras.telemetry.station import LiveTrace
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
-            yield LiveTrace(self._args.otlp, headers, say)
+            yield LiveTrace(self._args.otlp, headers, streams.say)
         if self._args.metrics is not None:
             from core.extras.telemetry.station import MetricsServer
 
             server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
-            say(f"figures on http://127.0.0.1:{server.port}/metrics")
+            streams.say(f"figures on http://127.0.0.1:{server.port}/metrics")
             yield server
             self._metrics = server
 
@@ -208,7 +202,7 @@ class Watch:
             why = self.driver.facts().lost if self.driver.session else "no log of a known format there yet"
             if not self.driver.session and (closed := closed_at(self._path)) is not None:
                 why = f"you have no permission to read {closed}; watching starts once you have"
-            say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c stops")
+            streams.say(f"watching {self._path}{f' ({why})' if why else ''}; ctrl+c stops")
             self._news = False
             self._follow()
         finally:
@@ -218,10 +212,10 @@ class Watch:
             self.driver.close()
             for reading in self.driver.bus.readings():
                 if reading.dropped:
-                    say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
-            say(*self.driver.problems())
+                    streams.say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
+            streams.say(*self.driver.problems())
             if self._args.mind:
-                say(self.driver.latency.words)
+                streams.say(self.driver.latency.words)
         return 0
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
@@ -242,7 +236,7 @@ class Watch:
     def _say_once(self, sentence: str) -> None:
         if sentence not in self._limits_said:
             self._limits_said.add(sentence)
-            say(sentence)
+            streams.say(sentence)
 
     def _take(self) -> None:
         """Read all that is there."""
@@ -253,7 +247,7 @@ class Watch:
                 self._news = True
                 self._print_mind()
             self._tell_preserved()
-            say(*driver.problems(), *driver.log_notices())
+            streams.say(*driver.problems(), *driver.log_notices())
             self._say_lag()
             more = driver.source.behind
         self._tell_stuck()
@@ -298,10 +292,10 @@ class Watch:
         behind = self.driver.source.lag()
         now = time.monotonic()
         if is_late(behind) and now - self._lag_said >= _LAG_EVERY:
-            say("behind" if behind == UNKNOWN else f"{behind:,} events behind")
+            streams.say("behind" if behind == UNKNOWN else f"{behind:,} events behind")
             self._lag_said = now
         elif not behind and self._lag_said > 0.0:
-            say("caught up")
+            streams.say("caught up")
             self._lag_said = 0.0
 
     def _look_around(self) -> None:
@@ -318,7 +312,7 @@ class Watch:
             self._news = False
             words = f"Nothing has happened for {driver.still:.0f} s."
             driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
-        say(*driver.problems())
+        streams.say(*driver.problems())
         if self._args.idle is not None and driver.still >= self._args.idle:
             for _ in driver.finish():
                 self._print_mind()
@@ -337,7 +331,7 @@ class Watch:
         if own is None or first is None or first.path == self._path or first.project != own.project:
             return
         if first.modified > own.modified:
-            say(f"this session is at rest; following {first.path}")
+            streams.say(f"this session is at rest; following {first.path}")
             self.newer = first.path
             self._stop.set()
 
