@@ -35,8 +35,7 @@ from tui.draw.kept_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
-from tui.feed.opening import Opening, is_first_session
-from tui.feed.other_sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, OtherSessions
+from tui.feed.sessions import DAY_EVERY, OTHERS_AFTER, DayBudget, Opening, OtherSessions, is_first_session
 from tui.feed.view import View
 from tui.keys import APP_KEYS, keymap_faults
 from tui.screens import SCREENS

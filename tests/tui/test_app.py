@@ -41,7 +41,7 @@ def _at(index: int, view: View) -> bool:
 async def test_the_first_session_has_three_captions_until_a_key_is_pressed(
     log: Path, app_on: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.feed.opening.own_folder", lambda _: tmp_path / "own")
+    monkeypatch.setattr("tui.feed.sessions.own_folder", lambda _: tmp_path / "own")
     for first in (True, False):
         app = app_on(log)
         app._watching = True

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.live.fleet.costs import day_cost
+from core.live.fleet.member import day_cost
 from core.live.source import Target
 from core.settings import Settings
 from tests.core.logs import log_lines

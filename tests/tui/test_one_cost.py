@@ -10,7 +10,7 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Event
-from core.live.fleet import costs as whole_cost
+from core.live.fleet import member as whole_cost
 from core.live.fleet.member import Member
 from core.live.fleet.roster import Roster, once
 from core.live.source import Followed
