@@ -202,7 +202,8 @@ def _agents(summary: Summary) -> Iterator[str]:
     for agent in summary.agents:
         children.setdefault(agent.parent, []).append(agent)
     yield from islice(_tree(children, _agent_names(summary)), _AGENTS)
-    yield _more(summary.agents, _AGENTS)
+    if len(summary.agents) > _AGENTS:
+        yield _more(summary.agents, _AGENTS)
 
 
 def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str]) -> Iterator[str]:
