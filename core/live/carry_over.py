@@ -34,8 +34,15 @@ from core.extension.hooks import Extension
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.response import PersonaSettings
-from core.store.carry_over import AffectLeft, AffectStore, LearnedStore, PersonaStore, PriorStore, persona_folder
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import (
+    AffectLeft,
+    AffectStore,
+    EpisodeStore,
+    LearnedStore,
+    PersonaStore,
+    PriorStore,
+    persona_folder,
+)
 from core.timeline.initial_state import PLAIN, InitialState
 
 _AT_ONCE = 16  # Episodes written together.

@@ -35,9 +35,16 @@ from core.logs.log_files import is_folder, is_there
 from core.logs.session import read_session
 from core.report.formatting import byte_size, count, plain, span
 from core.store.bookmarks import bookmarks_folder, recover_imports
-from core.store.carry_over import AffectStore, CarryOverStore, LearnedStore, PersonaStore, PriorStore, persona_folder
+from core.store.carry_over import (
+    AffectStore,
+    CarryOverStore,
+    EpisodeStore,
+    LearnedStore,
+    PersonaStore,
+    PriorStore,
+    persona_folder,
+)
 from core.store.compensation import Chain, recover
-from core.store.episodes import EpisodeStore
 
 if TYPE_CHECKING:
     from core.agents.models import Models

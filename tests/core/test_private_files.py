@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.store import atomic
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import EpisodeStore
 from core.store.reading_cache import IndexedLog, ReadingCache, WordIndex, WordPlace
 from tests.conftest import Run
 

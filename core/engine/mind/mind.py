@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.engine.mind import fabric
-from core.engine.mind.clock import MICRO, NO_TICKS, Clock, Ticks, Trigger, Wakeup, Wakeups
+from core.engine.mind.clock import MICRO, NO_TICKS, Ticks, Trigger, Wakeup, Wakeups
 from core.engine.mind.cortical import Regime
 from core.engine.mind.episode import Episode, Recalled
 from core.engine.mind.heart import Heart
-from core.engine.mind.readings import (
-    HabituationReading,
-    MindReading,
-    Thought,
-    read_clock,
-    read_heartbeat,
-    read_salience,
-    read_sleep,
-    read_triggers,
-)
-from core.engine.mind.sleep import SleepPressure
+from core.engine.mind.readings import MindReading, Thought, read_mind
 from core.engine.mind.stimulus import News, Stimuli, StimulusSource
 from core.engine.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.engine.state import Stateful, grouped, inner
@@ -270,52 +260,8 @@ class Mind(Stateful):
 
         `now` is that moment in subjective seconds, where the caller knows it.
         """
-        heart, settings = self.heart, self._settings
-        if now is None:
-            ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
-            now = heart.now + ahead
-        now = max(now, heart.now)
-        clock = Clock(settings.clock)
-        clock.load(heart.clock.dump())
-        ticks = clock.advance(now)
-        sleep = heart.sleep
-        if ticks.theta:
-            sleep = SleepPressure(settings.sleep)
-            sleep.load(heart.sleep.dump())
-        for _ in range(min(ticks.theta, settings.clock.pending)):
-            sleep.update(heart.gauge.fill)
-        salience = read_salience(heart.salience, now, ticks.gamma, heart.modulation.unpromoted_decay)
-        return MindReading(
-            at=heart.at if at is None else max(at, heart.at),
-            salience=salience,
-            queued=heart.salience.waiting(now),
-            sleep=read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive),
-            dreams=heart.dreams.past(),
-            dream_count=heart.dreams.count,
-            habituation=HabituationReading(
-                len(heart.habituation), heart.habituation.most_familiar(clock.gamma, settings.habituation.familiar)
-            ),
-            homeostasis=heart.homeostasis.read(),
-            clock=read_clock(clock, heart.dropped),
-            triggers=read_triggers(self._wakeups),
-            deduplicated=self._wakeups.deduplicated,
-            cortical=heart.state,
-            mood=heart.mood.read(),
-            regime=heart.regime.read(),
-            vitality=heart.vitality.read(),
-            forecast=heart.forecast.read(),
-            tiers=heart.tiers.read(),
-            opinion=heart.opinion(),
-            episodes=heart.episodes.read(),
-            last_tick=heart.metrics.last,
-            confidence=heart.confidence,
-            executing=heart.executing,
-            playbook=tuple([one.line() for one in heart.episodes.playbook]),
-            heartbeat=read_heartbeat(heart),
-            recalled=tuple([one.line for one in self._like_now()]),
-            events=heart.fabric.recent(),
-            emitted=heart.fabric.emitted,
-        )
+        recalled = [one.line for one in self._like_now()]
+        return read_mind(self.heart, self._wakeups, recalled, self._settings, at, now)
 
     def levels(self) -> tuple[float, ...]:
         """The gauges of the mind, in the order of LEVELS: what a curve is drawn from."""

@@ -20,6 +20,7 @@ from core.engine.mind.sleep import ContextGauge, Dream, SleepPressure
 from core.engine.mind.stimulus import Cause, Stimulus, StimulusKind
 from core.engine.mind.tiers import Opinion, TierReading
 from core.engine.values import reading_of
+from core.settings.mind import MindSettings
 
 
 class Thought(Struct, frozen=True, gc=False):
@@ -121,7 +122,7 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
+def _read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
     """Say what each step of the last tick did; empty before the first tick."""
     row = heart.metrics.last
     if row is None:
@@ -180,7 +181,57 @@ class MindReading(Struct, frozen=True):
     emitted: int = 0  # How many the fabric has had.
 
 
-def read_salience(salience: Salience, now: float, ticks: int, unpromoted: float) -> tuple[SalienceReading, ...]:
+def read_mind(
+    heart: Heart, wakeups: Wakeups, recalled: list[str], settings: MindSettings, at: float | None, now: float | None
+) -> MindReading:
+    """Return the whole mind now, or at a later moment if no event comes; nothing changes."""
+    if now is None:
+        ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
+        now = heart.now + ahead
+    now = max(now, heart.now)
+    clock = Clock(settings.clock)
+    clock.load(heart.clock.dump())
+    ticks = clock.advance(now)
+    sleep = heart.sleep
+    if ticks.theta:
+        sleep = SleepPressure(settings.sleep)
+        sleep.load(heart.sleep.dump())
+    for _ in range(min(ticks.theta, settings.clock.pending)):
+        sleep.update(heart.gauge.fill)
+    familiar = heart.habituation.most_familiar(clock.gamma, settings.habituation.familiar)
+    fired = wakeups.fired()
+    return MindReading(
+        at=heart.at if at is None else max(at, heart.at),
+        salience=_read_salience(heart.salience, now, ticks.gamma, heart.modulation.unpromoted_decay),
+        queued=heart.salience.waiting(now),
+        sleep=_read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive),
+        dreams=heart.dreams.past(),
+        dream_count=heart.dreams.count,
+        habituation=HabituationReading(len(heart.habituation), familiar),
+        homeostasis=heart.homeostasis.read(),
+        clock=reading_of(ClockReading, clock, dropped=heart.dropped, slowed=clock.factor),
+        triggers=tuple(reading_of(TriggerReading, each, fired=times, fired_at=last) for each, last, times in fired),
+        deduplicated=wakeups.deduplicated,
+        cortical=heart.state,
+        mood=heart.mood.read(),
+        regime=heart.regime.read(),
+        vitality=heart.vitality.read(),
+        forecast=heart.forecast.read(),
+        tiers=heart.tiers.read(),
+        opinion=heart.opinion(),
+        episodes=heart.episodes.read(),
+        last_tick=heart.metrics.last,
+        confidence=heart.confidence,
+        executing=heart.executing,
+        playbook=tuple([one.line() for one in heart.episodes.playbook]),
+        heartbeat=_read_heartbeat(heart),
+        recalled=tuple(recalled),
+        events=heart.fabric.recent(),
+        emitted=heart.fabric.emitted,
+    )
+
+
+def _read_salience(salience: Salience, now: float, ticks: int, unpromoted: float) -> tuple[SalienceReading, ...]:
     """The winners of attention at a moment."""
     return tuple(
         reading_of(
@@ -198,7 +249,7 @@ def read_salience(salience: Salience, now: float, ticks: int, unpromoted: float)
     )
 
 
-def read_sleep(
+def _read_sleep(
     sleep: SleepPressure, gauge: ContextGauge, clock: Clock, delta_every: int, intensive: bool
 ) -> SleepReading:
     """Pressure and its forecast."""
@@ -222,16 +273,4 @@ def read_sleep(
         compactions=gauge.compactions,
         compacted_at=gauge.compacted_at,
         context_most=gauge.most,
-    )
-
-
-def read_clock(clock: Clock, dropped: int) -> ClockReading:
-    """The three rhythms."""
-    return reading_of(ClockReading, clock, dropped=dropped, slowed=clock.factor)
-
-
-def read_triggers(wakeups: Wakeups) -> tuple[TriggerReading, ...]:
-    """Every trigger and its history."""
-    return tuple(
-        reading_of(TriggerReading, trigger, fired=times, fired_at=at) for trigger, at, times in wakeups.fired()
     )

@@ -144,7 +144,7 @@ class Response(Stateful):
         lean = mood.modulation.persistence - _PERSISTENCE
         loop = self.loops.update(event, 0 if -0.5 <= lean <= 0.5 else max(-1, min(_PATIENCE, round(lean))))
         tally = self.tally
-        tally.time(percept)
+        tally.time(percept.at, percept.now)
         if thought.ticks.theta:
             tally.sample(percept.axes)
         kind = type(event)

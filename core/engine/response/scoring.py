@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from core.engine.percept import (
-    AGENT_STATES,
-    AXES,
-    PATTERNS,
-    SIGNAL_AXES,
-    AgentState,
-    Axis,
-    Pattern,
-    Percept,
-    Signal,
-    SignalName,
-)
+from core.engine.percept import AGENT_STATES, AXES, PATTERNS, SIGNAL_AXES, AgentState, Axis, Pattern, Signal, SignalName
 from core.engine.response.rules import CUE_OF, CUES, Cue, Method, MethodType, Mode, RuleSet
 from core.engine.state import KeptField, Stateful, custom, mapped, plain_list, rows, through
 from core.engine.values import Derived, Value
@@ -315,10 +304,9 @@ class ActTally(Stateful):
         self._at = 0.0
         self._now = 0.0
 
-    def time(self, percept: Percept) -> None:
+    def time(self, at: float, now: float) -> None:
         """Note how far the session has come."""
-        self._at = percept.at
-        self._now = percept.now
+        self._at, self._now = at, now
 
     def fired(self, name: SignalName) -> None:
         """Count a signal that begins; a compound one counts for both its axes."""

@@ -20,8 +20,7 @@ from core.live.source import Followed
 from core.live.status import Status
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.store.carry_over import CarryOverStore
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import CarryOverStore, EpisodeStore
 from core.timeline.checkpoints import Checkpoints, state_hash
 from core.timeline.initial_state import InitialState
 from core.timeline.run_inputs import InitialStates

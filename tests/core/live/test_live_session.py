@@ -11,7 +11,7 @@ from bench.workload import session
 from core.events import MAIN
 from core.live.carry_over import CarryOver
 from core.settings import Settings
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import EpisodeStore
 from core.timeline.timeline import Timeline
 
 LATER = 7 * 3600.0

@@ -21,8 +21,15 @@ from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings
 from core.store.bookmarks import Bookmark, Bookmarks, Label, Labels, TrailStore
-from core.store.carry_over import AffectLeft, AffectStore, CarryOverStore, LearnedStore, PersonaStore, PriorStore
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import (
+    AffectLeft,
+    AffectStore,
+    CarryOverStore,
+    EpisodeStore,
+    LearnedStore,
+    PersonaStore,
+    PriorStore,
+)
 from core.store.model_spend import SpendStore
 from core.store.profiles import ProfileFiles
 from core.timeline.checkpoints import Checkpoints

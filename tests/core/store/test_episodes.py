@@ -14,7 +14,7 @@ import pytest
 
 from core.engine.mind.episode import Episode
 from core.errors import StoreError
-from core.store.episodes import SCHEMA, EpisodeStore, episodes_path, session_key
+from core.store.carry_over import EPISODES_VERSION, EpisodeStore, episodes_path, session_key
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -22,7 +22,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from core.engine.mind.episode import Episode
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import EpisodeStore
 
 path, session, count, size, hold = Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6])
 
@@ -44,7 +44,7 @@ with EpisodeStore(path, patience=60.0, keep=10**9) as store:
 SUICIDE = """
 import os, signal, sys
 from pathlib import Path
-from core.store.episodes import EpisodeStore
+from core.store.carry_over import EpisodeStore
 
 def watch(statement):
     if statement.lstrip().startswith("DELETE"):
@@ -250,7 +250,7 @@ def test_a_sound_file_is_not_set_aside_by_one_who_came_late(tmp_path: Path) -> N
 def test_a_table_that_is_gone_counts_as_damage(tmp_path: Path) -> None:
     path = tmp_path / "e.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as link:
-        link.execute(f"PRAGMA user_version={SCHEMA}")
+        link.execute(f"PRAGMA user_version={EPISODES_VERSION}")
     with EpisodeStore(path) as store:
         assert store.count() == 0
         assert len(store.notices) == 1
@@ -270,7 +270,7 @@ def test_one_unreadable_episode_costs_only_itself(tmp_path: Path) -> None:
 def test_a_file_of_a_newer_nooscope_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "e.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as link:
-        link.execute(f"PRAGMA user_version={SCHEMA + 1}")
+        link.execute(f"PRAGMA user_version={EPISODES_VERSION + 1}")
     before = path.read_bytes()
     with EpisodeStore(path) as store, pytest.raises(StoreError, match="newer nooscope"):
         store.count()
