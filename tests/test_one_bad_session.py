@@ -149,12 +149,31 @@ def test_a_query_is_bounded_in_time_and_rows_and_hears_ctrl_c(tmp_path: Path, mo
     monkeypatch.setattr(database, "_SECONDS", 0.2)
     with pytest.raises(OSError, match="too long"), database.reading(path) as base:
         base.execute("SELECT * FROM message").fetchall()
+    path = hostile(tmp_path / "other.db")
     monkeypatch.setattr(database, "_SECONDS", 60.0)
     threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,)).start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), database.reading(path) as base:
         base.execute("SELECT * FROM message").fetchall()
     assert time.monotonic() - began < 5
+
+
+def test_an_endless_database_costs_its_time_once(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = hostile(logs / "opencode.db")
+    monkeypatch.setattr(database, "_SECONDS", 0.3)
+    fleet = roster(logs)
+    assert {row.session: row.status.word for row in once(fleet)[0]}["asks"] == "needs you"
+    monkeypatch.setattr(database, "_SECONDS", 60.0)
+    began = time.monotonic()
+    fleet.look()
+    with pytest.raises(OSError, match="too long"), database.reading(path):
+        pass
+    assert time.monotonic() - began < 5
+    with sqlite3.connect(path) as base:
+        base.execute("DROP VIEW message")
+        base.execute("CREATE TABLE message (id, session_id, data, time_created)")
+    with database.reading(path) as base:
+        assert base.execute("SELECT * FROM message").fetchall() == []
 
 
 def test_a_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
@@ -23,6 +24,7 @@ T = TypeVar("T")
 
 MAGIC = b"SQLite format 3\0"
 _SECONDS = 20.0  # Time that SQLite itself may take for all queries of one connection.
+_RETRY = 300.0  # Seconds after which a database that took too long is tried again although it has not changed.
 _ROWS = 20_000_000  # Rows that one query may give.
 _STEPS = 1000  # Steps of SQLite between two looks at the clock, at which ctrl+c is heard too.
 _WAL = 2  # The version in a database's header that means it has a write-ahead log.
@@ -126,6 +128,7 @@ class _Bounded(sqlite3.Connection):
 
     left = _SECONDS
     exhausted = False
+    path: Path | None = None
     _until = 0.0
 
     def work(self, step: Callable[[], T]) -> T:
@@ -136,7 +139,9 @@ class _Bounded(sqlite3.Connection):
             return step()
         except sqlite3.OperationalError as fault:
             if self.exhausted:
-                raise sqlite3.OperationalError(f"a query takes too long ({_SECONDS:g} s)") from fault
+                if self.path is not None:
+                    _endless[self.path] = time.monotonic(), _stamp(self.path)
+                raise sqlite3.OperationalError(_TOO_LONG) from fault
             raise
         finally:
             self.left -= time.monotonic() - began
@@ -149,6 +154,17 @@ class _Bounded(sqlite3.Connection):
     def execute(self, *statement: Any) -> sqlite3.Cursor:
         """Begin a query."""
         return self.work(partial(self.cursor(_BoundedCursor).execute, *statement))
+
+
+_TOO_LONG = f"a query takes too long ({_SECONDS:g} s)"
+# Databases that took too long, when, and as they were: nobody waits for them again at every look.
+_endless: dict[Path, tuple[float, tuple[int, ...]]] = {}
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """When a database and its log of changes were last written, and their sizes."""
+    states = [one.stat() for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
+    return tuple(figure for state in states for figure in (state.st_mtime_ns, state.st_size))
 
 
 class _BoundedCursor(sqlite3.Cursor):
@@ -178,6 +194,15 @@ def connect(path: Path) -> _Bounded:
     A database in WAL mode without its shared index would need a new one. With a write-ahead log beside it,
     both are copied to a folder of our own and read there; without one it is opened as it is.
     """
+    at, stamp = _endless.get(path, (-inf, ()))
+    if time.monotonic() - at < _RETRY and stamp == _stamp(path):
+        raise sqlite3.OperationalError(_TOO_LONG)
+    database = _connect(path)
+    database.path = path
+    return database
+
+
+def _connect(path: Path) -> _Bounded:
     with open_log(path) as stream:
         header = stream.read(20)
     place = quote(str(path.absolute()))
