@@ -11,8 +11,10 @@ from textual.widgets import Input
 
 from bench.workload import session
 from core.events import Event
+from core.settings import Settings
 from core.settings.layers import value_of
 from core.store.bookmarks import Labels
+from core.timeline.rerun import with_edits
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
@@ -64,6 +66,47 @@ async def test_settings_are_refused_when_the_session_moved_on(log: Path, app_on:
         assert len(recording.changes) == 1 and app.settings.screen.rate != 7
         app.post_message(Apply(other, 300))
         await until(pilot, lambda: app.settings.screen.rate == 7)
+
+
+async def test_changes_tried_before_more_came_are_refused_by_their_key(
+    log: Path, app_on: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial takes in what comes; here it does not get to it."""
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        bench = app.screen.query_one(Bench)
+        await pilot.press("left", "left", "left")
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
+        monkeypatch.setattr(bench.effects, "follow", lambda *_: None)
+        more: list[Event] = session(340, agents=2)
+        with log.open("ab") as file:
+            file.write(lines(more[300:]))
+        await shown(app, pilot, lambda view: view.total == 340)
+        await pilot.press("S", "enter")
+        refusal = "the session moved on: 40 events came since these settings were tried; look again"
+        await until(pilot, lambda: any(refusal in note.message for note in app._notifications))
+        recording = app.recording
+        assert recording is not None and len(recording.changes) == 1 and bench.draft.edits
+
+
+async def test_a_trial_that_ended_at_its_limit_is_refused_by_its_key(log: Path, app_on: Make, still: Settings) -> None:
+    log.write_bytes(lines(session(1_100, agents=2)))
+    app = app_on(log, settings=with_edits(still, {"timeline.branch.most": 1000}))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 1_100)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        bench = app.screen.query_one(Bench)
+        await pilot.press("left", "left", "left")
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
+        await pilot.press("S", "enter")
+        refusal = "the trial ended at its limit of 1000 events; timeline.branch.most allows more"
+        await until(pilot, lambda: any(refusal in note.message for note in app._notifications))
+        recording = app.recording
+        assert recording is not None and len(recording.changes) == 1 and bench.draft.edits
 
 
 async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) -> None:
