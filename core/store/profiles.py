@@ -201,6 +201,7 @@ class ProfileFiles(NamedTuple):
         if scope == "project":
             refuse_foreign(edits)
             self._refuse_outside(path)
+        recover(self.chains)  # What a crash left half done must not be taken for the person's settings.
         try:
             text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:

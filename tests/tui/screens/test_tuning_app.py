@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from textual.widgets import Input
 
 from bench.workload import session
 from core.events import Event
+from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import value_of
 from core.store.bookmarks import Labels
@@ -23,6 +28,7 @@ from tui.screens.bench import Bench, TuningScreen
 from tui.screens.main import MainScreen
 from tui.widgets.tuning.settings_list import FIRST, SettingsList
 
+ROOT = Path(__file__).resolve().parents[3]
 Make = Callable[..., NooscopeApp]
 
 
@@ -227,3 +233,52 @@ async def test_one_key_shows_what_would_have_happened_at_the_same_playhead(log: 
         await pilot.press("w")
         await shown(app, pilot, lambda view: not view.what_if and view.index == 299)
         assert app.recording is actual
+
+
+LISTENER = """
+from pathlib import Path
+from core.extension import Extension
+class Listener(Extension):
+    name = "listener"
+    def on_mind_event(self, event):
+        with Path(__file__).with_name("heard.txt").open("a") as file:
+            file.write(f"{event}\\n")
+EXTENSION = Listener
+"""
+KILLED = """
+import os, signal
+from core.store import atomic
+from core.store.profiles import ProfileFiles
+write = atomic.replace
+def write_and_die(*words):
+    write(*words)
+    os.kill(os.getpid(), signal.SIGKILL)
+atomic.replace = write_and_die
+ProfileFiles.usual().save_settings({"screen.rate": 7}, "user")
+"""
+
+
+async def test_a_save_that_was_killed_is_undone_by_the_next_and_extensions_hear_of_it(
+    log: Path, still: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("NOOSCOPE_CONFIG", raising=False)
+    settings = tmp_path / "config" / "nooscope" / "settings.toml"
+    heard = settings.parent / "extensions" / "heard.txt"
+    heard.parent.mkdir(parents=True)
+    (heard.parent / "listener.py").write_text(LISTENER)
+    killed = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert killed.returncode == -signal.SIGKILL and "rate = 7" in settings.read_text()
+    app = NooscopeApp(Target(log, live=True), still, live=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        await pilot.press("left", "S", "down", "enter")
+        await until(pilot, lambda: settings.exists() and "rate" not in settings.read_text())
+        with log.open("ab") as file:
+            file.write(lines(session(340, agents=2)[300:]))
+        await shown(app, pilot, lambda view: view.total == 340)
+    assert "frustration" in settings.read_text()
+    (undone,) = [line for line in heard.read_text().splitlines() if "CompensationRollback" in line]
+    assert "steps=1" in undone
