@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.docs.tables import table
 from core.agents.registry import make_kit
+from core.engine.mind.fabric import Woken
 from core.engine.percept import NEUTRAL
 from core.engine.society import Society
 from core.engine.society.engine import Step
@@ -48,8 +49,13 @@ def walk(events: list[Event], shares: Shares) -> set[str]:
     """Run one session; return what of the mechanisms it shows."""
     society, labels = Society(Settings()), set[str]()
     last: dict[str, deque[bool]] = {}
+    playbook: set[str] = set()
     for event in events:
         step = society.step(event)
+        if step.thought.episode is not None and event.agent == MAIN:
+            lines = {one.what for one in society.engine(MAIN).mind.heart.episodes.playbook}
+            labels.update("playbook line refuted" for _ in playbook - lines)
+            playbook = lines
         if isinstance(event, ToolUse):
             row = last.setdefault(event.agent, deque(maxlen=_LOOKED_BACK))
             row.append(event.outcome == "failure")
@@ -61,7 +67,10 @@ def walk(events: list[Event], shares: Shares) -> set[str]:
         labels.add("playbook")
     if any(episode.advised for episode in episodes.history):
         labels.add("advice in an episode")
-    labels.update(type(event).__name__ for _, event in engine.mind.heart.fabric.replay())
+    for _, emitted in engine.mind.heart.fabric.replay():
+        labels.add(type(emitted).__name__)
+        if isinstance(emitted, Woken):
+            labels.add(f"wakeup {emitted.trigger}")
     return labels
 
 
@@ -76,6 +85,8 @@ def _shown(step: Step) -> Iterator[str]:
     for name, value, rest in zip(NEUTRAL._fields, step.mood.modulation, NEUTRAL, strict=True):
         if abs(value - rest) > _MOVED:
             yield f"affect on {name}"
+    if step.mood.modulation.persistence < NEUTRAL.persistence - 0.5:
+        yield "patience taken away"
 
 
 def measure(folders: list[Path]) -> dict[str, Any]:
