@@ -35,6 +35,7 @@ MARKS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("marks
 METHOD_WORDS = {name: row["says"] for name, row in MARKS["method"].items()}
 SIGNAL_WORDS = {name: row["says"] for name, row in MARKS["signal"].items()}
 CAUSE_WORDS: Mapping[str, Sequence[str]] = MARKS["cause"]
+BYPASSES = "bypasses permissions"
 
 
 def kind_of(event: Event) -> str:
@@ -59,6 +60,11 @@ def cause_words(causes: Iterable[Cause]) -> str:
         one, several = CAUSE_WORDS[source]
         words.append(one if number == 1 else f"{number or ''} {several}".lstrip())
     return ", ".join(words)
+
+
+def mode_words(mode: str) -> str:
+    """Return what an agent may do without asking, in words; blank if it asks as usual."""
+    return str(MARKS["mode"].get(mode, plain(mode, 40)))
 
 
 def outcome_of(event: Event) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.logs.glimpse import BARE_COMMAND
-from core.report.event_words import tool_words
+from core.report.event_words import mode_words, tool_words
 from core.report.formatting import last_words, span, times
 from core.report.rollbacks import Rollbacks
 from core.report.story import attempt_key
@@ -49,6 +49,7 @@ class Now(Struct, frozen=True):
     said_at: float = 0.0
     failures: int = 0  # Failed calls among the last ones.
     calls: int = 0  # How many those are.
+    mode: str = ""  # What it may do without asking, if that is unusual.
 
 
 class Landmarks:
@@ -102,6 +103,11 @@ class Landmarks:
         asked = self._asked[prompts - 1] if prompts else -1
         last = self._events[asked] if asked >= 0 else None
         return last if isinstance(last, Prompt | AgentStart) else None
+
+    def mode(self, index: int) -> str:
+        """Return what the agent may do without asking after the first `index` events, in its own word."""
+        said = [one for one in (*self.turns(index), self.prompt(index)) if isinstance(one, Prompt | Turn) and one.mode]
+        return max(said, key=lambda one: one.at).mode if said else ""
 
     def call(self, index: int) -> ToolUse | None:
         """Return the last call; calls that a log's end brings without an answer may be older than others."""
@@ -220,6 +226,7 @@ class Teller:
             said_at=spoke,
             failures=failures,
             calls=calls,
+            mode=mode_words(open_turns[-1].mode if open_turns and open_turns[-1].mode else marks.mode(index)),
         )
 
     def _doing(self, call: ToolUse) -> str:
@@ -322,6 +329,8 @@ def now_lines(now: Now, at: float) -> list[str]:
     lines = []
     if now.asked:
         lines.append(f"you     “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
+    if now.mode:
+        lines.append(f"mode    {now.mode}")
     if now.tool:
         what = f"{now.tool} {now.doing}".rstrip() + (", rejected" if now.rejected else "")
         lines.append(f"{'now' if now.running else 'last':<8}{what}")

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from core.agents.models import GOAL_FAILED
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Action, Compaction, Event, Prompt, Rollback, SessionEnd, ToolUse, Turn
-from core.report.event_words import about
+from core.report.event_words import about, mode_words
 from core.report.formatting import count, plain, short_clock, times, token_estimate
 from core.report.rollbacks import Rollbacks
 from core.report.turn_endings import judge_answers, turn_of
@@ -297,6 +297,7 @@ def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator
         yield "nothing new"
         return
     chosen = prompts if len(prompts) <= _ASKED else [prompts[0], *prompts[1 - _ASKED :]]
+    mode = ""
     for number, (prompt, rolled_back) in enumerate(chosen):
         if number == 1 and len(chosen) < len(prompts):
             yield f"… {count(len(prompts) - len(chosen), 'prompt')} more …"
@@ -305,7 +306,16 @@ def _prompt_lines(events: Sequence[Event], start: float, read: Read) -> Iterator
             continue
         words = "you stopped it" if prompt.interrupt else _quoted(read(prompt).said)
         words = words or "a prompt of " + count(prompt.characters, "character")
-        yield f"{_when(prompt, start)} {words}{', rolled back' if rolled_back else ''}"
+        yield f"{_when(prompt, start)} {words}{', rolled back' if rolled_back else ''}{_change_of(mode, prompt)}"
+        mode = prompt.mode or mode
+
+
+def _change_of(mode: str, prompt: Prompt) -> str:
+    """Say with which mode a prompt was given, unless an earlier one had the same."""
+    words = mode_words(prompt.mode)
+    if not prompt.mode or words == mode_words(mode):
+        return ""
+    return f" ({words or 'asks as usual'})"
 
 
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit", re.I)

@@ -40,6 +40,7 @@ class FleetRow(Struct, frozen=True):
     facts: StatusFacts
     status: Status
     model: str = ""
+    mode: str = ""  # What it may do without asking, if that is unusual.
     state: str = ""
     pattern: str = ""
     frustration: float = 0.0
@@ -147,6 +148,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "project": row.project,
         "path": str(row.path),
         "model": row.model,
+        "mode": row.mode,
         "status": status.word,
         "ending": status.ending,
         "sentence": status.words,

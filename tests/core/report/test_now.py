@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from core.agents.registry import make_kit
 from core.agents.words import NOTHING, Words, telling_line, words_of
-from core.events import Event, Outcome, Prompt, ToolUse, Turn
+from core.events import Event, Outcome, Prompt, Rollback, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.report.now import LATELY, Landmarks, Teller, now_lines
@@ -109,12 +109,15 @@ def test_only_the_last_calls_count() -> None:
     assert marks.lately(LATELY + 5) == (0, LATELY)
 
 
-@given(st.lists(st.sampled_from(["p", "t", "f", "s"]), max_size=40), st.data())
+@given(st.lists(st.sampled_from(["p", "t", "f", "s", "r", "m", "b"]), max_size=40), st.data())
 def test_any_place_is_as_if_the_rest_had_not_happened(kinds: list[str], data: st.DataObject) -> None:
     made: dict[str, Event] = {}
     events: list[Event] = []
     for at, kind in enumerate(kinds):
         made = {"p": Prompt(at=at, characters=1), "t": Turn(at=at), "f": use(at, "failure"), "s": use(at)}
+        made["r"] = Rollback(at=at, turns=1)
+        made["m"] = Prompt(at=at, characters=1, mode="plan")
+        made["b"] = Turn(at=at, mode="bypassPermissions")
         events.append(made[kind])
     index = data.draw(st.integers(0, len(events)))
     whole, cut = Landmarks(events), Landmarks(events[:index])

@@ -13,6 +13,7 @@ from core.engine.mind.readings import SleepReading
 from core.events import MAIN
 from core.live.hook_signs import answer_keys
 from core.logs.follow import UNKNOWN
+from core.report.event_words import BYPASSES
 from core.report.formatting import age, count, folder_name, money, plain, short, span
 from core.report.now import Now, lately_failed
 from core.report.plan_limits import SIZE, plan_share
@@ -25,6 +26,8 @@ _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "rep
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
+_SPACIOUS = 70  # Cells from which the strip has room for what an agent may do without asking.
+_ALERTS = ("failed", "×", BYPASSES)  # What makes a figure of the strip an alert.
 _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16  # Cells of a title at most where there is no room to spare, and below which it is left away.
@@ -316,11 +319,12 @@ def _status(view: View, width: int) -> Line:
 def _prompt_line(view: View, width: int) -> Line:
     now = view.now
     if not (now.asked_at or now.asked or now.characters):
-        return _row("you", [("no prompt so far", "quiet")], "", width)
+        return _row("you", [("no prompt so far", "quiet")], now.mode, width)
     untold = "the log does not contain its task" if view.words else "its task is hidden"
     prompt = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
-    return _row("you", [(plain(prompt), ink)], f"{age(view.at - now.asked_at)} ago", width)
+    mode = f"{now.mode} · " if now.mode and (width >= _SPACIOUS or now.mode == BYPASSES) else ""
+    return _row("you", [(plain(prompt), ink)], f"{mode}{age(view.at - now.asked_at)} ago", width)
 
 
 def _doing_line(view: View, width: int) -> Line:
@@ -400,7 +404,7 @@ def _row(label: str, words: Line, right: str, width: int) -> Line:
         line.append((piece, ink))
         room -= cell_len(piece)
     if right:
-        line += [(" " * (room + 2), "plain"), (right, "alert" if "failed" in right or "×" in right else "quiet")]
+        line += [(" " * (room + 2), "plain"), (right, "alert" if any(sign in right for sign in _ALERTS) else "quiet")]
     elif room > 0:
         line.append((" " * room, "plain"))
     return line

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from core.live.fleet.row import FleetRow, Order, census, listed
 from core.live.hook_signs import answer_keys
+from core.report.event_words import BYPASSES
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit, limit_shares
 from core.report.sums import Budget, DaySpent, day_spent, forecast
@@ -121,6 +122,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
         ],
         [
             (f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'}", ""),
+            (f" · {row.mode}" if row.mode else "", "$alert bold" if row.mode == BYPASSES else ""),
             (f" · {plain(row.project)}" if row.project else "", ""),
         ],
         [

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from core.agents.words import WordReader, Words
 from core.events import Event
 from core.live.status import Status, Word
+from core.report.event_words import BYPASSES
 from core.report.now import Now
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
@@ -233,3 +234,15 @@ def test_a_single_call_that_failed_is_told_as_one() -> None:
     alone = "\n".join(said(view(now=replace(NOW, failures=1, calls=1)), 118, 4))
     assert "its only call failed" in alone and "of the last" not in alone
     assert "1 of the last 2 calls failed" in said(view(now=replace(NOW, failures=1, calls=2)), 118, 4)[-1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "width", "visible"),
+    [("plan mode", 69, False), ("plan mode", 70, True), (BYPASSES, 60, True), (BYPASSES, 118, True), ("", 118, False)],
+)
+def test_what_it_may_do_without_asking_is_beside_the_prompt(mode: str, width: int, visible: bool) -> None:
+    lines = NowStrip().lines(view(now=replace(NOW, mode=mode)), width, 4)
+    (line,) = [line for line in lines if line[0][0].startswith("you")]
+    text = "".join(part for part, _ in line)
+    assert (mode in text and bool(mode)) == visible and text.rstrip().endswith("ago")
+    assert not visible or line[-1][1] == ("alert" if mode == BYPASSES else "quiet")

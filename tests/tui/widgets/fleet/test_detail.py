@@ -12,6 +12,7 @@ from core.live.fleet.row import FleetRow, Order, census, row_json
 from core.live.hook_signs import HookSigns
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.report.cost import Charge
+from core.report.event_words import BYPASSES
 from core.report.plan_limits import PlanLimit
 from core.report.sums import DaySpent
 from core.settings import Settings
@@ -129,3 +130,14 @@ def test_a_session_shows_its_share_of_the_window(rows: tuple[FleetRow, ...]) -> 
     assert "20% by this session" in session_detail(row, NOW, 5, 300, (row, other)).plain
     idle = replace(row, charges=())
     assert "by this session" not in session_detail(idle, NOW, 6, 300, (idle, other)).plain
+
+
+@pytest.mark.parametrize(("mode", "style"), [("plan mode", ""), (BYPASSES, "$alert bold")])
+def test_what_it_may_do_without_asking_is_shown(rows: tuple[FleetRow, ...], mode: str, style: str) -> None:
+    assert mode not in session_detail(rows[0], NOW, 6, 200).plain
+    content = session_detail(replace(rows[0], mode=mode), NOW, 6, 200)
+    assert f" · {mode}" in content.plain and row_json(replace(rows[0], mode=mode), NOW)["mode"] == mode
+    at = content.plain.index(mode)
+    assert [str(span.style) for span in content.spans if span.start < at < span.end and style] == (
+        [style] if style else []
+    )

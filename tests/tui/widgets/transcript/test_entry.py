@@ -7,7 +7,18 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from core.agents.words import NOTHING, Words
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import (
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    Rollback,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
 from core.logs.records import Passage
 from core.report.event_words import ALL, TranscriptFilter, about, entries, holds, kind_of, outcome_of, touches
 from tests.tui.panel_app import view_at
@@ -178,3 +189,13 @@ def test_wrapping_keeps_indent_and_words() -> None:
     assert wrapped("    one two three", 10) == ["    one", "two three"]
     assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
     assert wrapped("", 4) == [""]
+
+
+@pytest.mark.parametrize("rolled_back", [False, True])
+def test_a_prompt_that_was_taken_back_says_so(rolled_back: bool) -> None:
+    recording = recording_of(EVENTS)
+    view = view_at(recording, len(EVENTS))
+    head = entry_lines(Entry(EVENTS[1], NOTHING, rolled_back=rolled_back), view, 100)[0]
+    assert (("  rolled back", "alert") in head) is rolled_back
+    back = Rollback(at=START + 11, turns=2)
+    assert about(back) == ("you took back 2 prompts", "") and kind_of(back) == "rollback"
