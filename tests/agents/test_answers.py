@@ -216,7 +216,9 @@ def test_a_prompt_is_answered(kind: type[Agent], way: str, tmp_path: Path) -> No
             def takes(choice: str, name: str) -> None:
                 asked = wait_for_question(nooscope, name)
                 made = agent.project / name.split()[-1]
-                assert seconds_until(made.exists, lambda: answer(choice, asked), pane.text) < SOON
+                lasted = seconds_until(made.exists, lambda: answer(choice, asked), pane.text)
+                print(f"{kind.__name__}, {way}: {1000 * lasted:.0f} ms, load {os.getloadavg()[0]:.1f}")  # noqa: T201
+                assert lasted < SOON
 
             takes("once", "touch one")
             takes("session", "mkdir two")
