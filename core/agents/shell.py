@@ -127,18 +127,16 @@ _WRITES_ALL = frozenset(("rm", "mv", "touch", "unlink", "tee", "truncate", "dos2
 _WRITES_LAST = frozenset(("cp", "ln", "install", "rsync"))
 # What may rewrite the files it is given, else all below the folder.
 _FORMATTERS = tuple(phrase.split() for phrase in known_phrases("formatters"))
-_WRITES_SOME = ("git", "sed", "perl", "awk", "gawk", "curl", "wget", "dd", "tar", "unzip")
+_WRITERS = _WRITES_ALL | _WRITES_LAST | {"sed", "perl", "awk", "gawk", "curl", "wget", "dd", "tar", "unzip"}
 _GIT_REWRITES = frozenset(("apply", "am", "merge", "pull", "rebase", "cherry-pick", "revert"))
-_WRITERS = (*_WRITES_ALL, *_WRITES_LAST, *_WRITES_SOME, *(words[0] for words in _FORMATTERS))
+_GIT_WRITES = _GIT_REWRITES | {"cherry", "rm", "mv", "checkout", "restore", "switch", "stash", "reset", "clean"}
 # Calls by which a script writes a file, and the names of files in it.
 _SCRIPT_WRITES = re.compile(
     r"""\bopen\([^()\n]*,\s*(?:mode\s*=\s*)?['"][rb+]*[wax]|\bwrite_(?:text|bytes)\(|\bwriteFile|\bFile\.write\("""
 )
 _QUOTED_FILE = re.compile(r"""['"]([\w./-]*\w\.[A-Za-z]\w{0,5})['"]""")
-# What a command that writes a file contains.
-_writing = re.compile(
-    rf">(?!&\d|[ \t]*/dev/null)|\b(?:{'|'.join(map(re.escape, sorted(set(_WRITERS))))})\b|{_SCRIPT_WRITES.pattern}"
-).search
+_redirects = re.compile(r">(?!&\d|[ \t]*/dev/null)").search
+_words = re.compile(r"\w+").findall
 _LOOKS_ONLY = frozenset(("--check", "--diff", "--dry-run", "--check-formatted", "--check-only"))
 _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
@@ -242,7 +240,7 @@ class Shell:
     def writes(self, command: Any) -> dict[str, ShellWrite]:
         """Return what a command line writes, by its path; `.` is all that is in the folder."""
         paths: dict[str, ShellWrite] = {}
-        if isinstance(command, str) and not _writing(command):
+        if isinstance(command, str) and not _looks_like_writing(command):
             return paths
         self._add_writes(_parts(command), paths, "", 0)
         return paths
@@ -352,6 +350,15 @@ class Shell:
         operands = _operands(words[phrase.count(" ") :], phrase)
         has_pattern = any(options_match(word, "-e") or word == "--files" for word in words[1:])
         return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not has_pattern else operands, ""
+
+
+def _looks_like_writing(command: str) -> bool:
+    """Whether a command line contains what one that writes a file does."""
+    words = set(_words(command))
+    if not _WRITERS.isdisjoint(words) or ("git" in words and not _GIT_WRITES.isdisjoint(words)) or _redirects(command):
+        return True
+    formats = any(first in command and all(word in command for word in rest) for first, *rest in _FORMATTERS)
+    return formats or (("(" in command or "writeFile" in command) and _SCRIPT_WRITES.search(command) is not None)
 
 
 def _parts(command: Any) -> list[Part]:

@@ -124,6 +124,7 @@ def _end_of_object(text: str, begin: int) -> int:
 
 
 CHUNK = 1 << 20  # Bytes read from the file system at once.
+PIECE = 1 << 18  # The same for a search, whose pieces are copied: memory of this size is used again at once.
 LONGEST = 64 << 20  # A line of more bytes than this is passed over.
 
 Note = Callable[[int, str], None]  # Receives the line's number and what is wrong with it.
@@ -276,11 +277,11 @@ def stretches(path: Path) -> Iterator[bytes]:
     A line that is too long to be read is left out.
     """
     held: list[bytes] = []
-    for chunk in _chunks(path, CHUNK, 0):
+    for chunk in _chunks(path, PIECE, 0):
         if end := chunk.rfind(b"\n") + 1:
             yield b"".join((*held, memoryview(chunk)[:end]))
             held = [chunk[end:]]
-        elif len(held) <= LONGEST // CHUNK:
+        elif len(held) <= LONGEST // PIECE:
             held.append(chunk)
     yield b"".join(held)
 

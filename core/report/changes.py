@@ -55,6 +55,7 @@ _NOT_THE_FILE = re.compile(
     r"|truncated|more lines|lines not shown|lines omitted"
 )
 _LINE_RANGE = re.compile(r"(?:edit|insert) (?P<first>\d+)(?::(?P<last>\d+))?")  # What SWE-agent types before lines.
+_PATCH_BEGINS = "*** Begin Patch"
 _PATCH = re.compile(r"\*\*\* Begin Patch\r?\n.*?\*\*\* End Patch", re.DOTALL)
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 # A block by which Aider's model asks for an edit, with the path above it.
@@ -571,8 +572,12 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int
         tail += 1
     stop_old, stop_new = len(old) - tail, len(new) - tail
     codes = [("equal", 0, head, 0, head)] if head else []
-    if (stop_old - head) * (stop_new - head) > _MOST_COMPARED:
+    size = (stop_old - head) * (stop_new - head)
+    if size > _MOST_COMPARED or (size and set(old[head:stop_old]).isdisjoint(new[head:stop_new])):
         codes.append(("replace", head, stop_old, head, stop_new))
+    elif not size:
+        if stop_old > head or stop_new > head:
+            codes.append(("delete" if stop_old > head else "insert", head, stop_old, head, stop_new))
     else:
         matcher = SequenceMatcher(None, old[head:stop_old], new[head:stop_new], autojunk=False)
         codes += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()]
@@ -797,7 +802,7 @@ def _patch_in(value: Any) -> str:
     if isinstance(value, dict) and isinstance(value.get("command"), list):
         texts += [word for word in value["command"] if isinstance(word, str)]
     for one in texts:
-        match = _PATCH.search(one) or _PATCH.search(one.replace("\\n", "\n"))
+        match = (_PATCH.search(one) or _PATCH.search(one.replace("\\n", "\n"))) if _PATCH_BEGINS in one else None
         if match:
             return match[0]
         if one.startswith(("--- ", "diff --git ")) and "\n+++ " in one:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -166,6 +167,7 @@ def _tail(sentences: list[_Sentence]) -> list[_Sentence]:
     return sentences[start:]
 
 
+@lru_cache(maxsize=2)
 def _last_sentences(text: str) -> list[_Sentence]:
     """The sentences at the end of a message, outside code blocks."""
     return _sentences(_FENCE.sub("\n", text)[-_END:])

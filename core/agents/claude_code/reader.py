@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -106,23 +105,30 @@ class ClaudeCodeLinks(links.LinkReader):
         return self.link(record, name, parent, kind, rank, message, links.is_true(envelope.is_sidechain))
 
     def may_go_back(self, pieces: Iterable[bytes]) -> bool:
-        """Whether a prompt has the parent of another line."""
-        children: Counter[bytes] = Counter()
-        prompted: set[str | None] = set()
+        """Whether a line that may be a prompt has the parent of another line."""
+        parents: set[bytes] = set()
+        shared: set[bytes] = set()
+        prompted: set[bytes] = set()
         for piece in pieces:
+            find = piece.find
             for begin, end in line_spans(piece):
-                head = min(end, begin + _HEAD)
-                parent = piece.find(b'arentUuid":"', begin, head)
+                head = begin + _HEAD if begin + _HEAD < end else end
+                parent = find(b'arentUuid":"', begin, head)
                 if parent >= 0:
-                    children[piece[parent + 12 : piece.find(b'"', parent + 12, end)]] += 1
+                    names = [piece[parent + 12 : find(b'"', parent + 12, end)]]
                 else:
-                    children.update(_named_parents(piece, begin, end))
-                if piece.find(b'"user"', begin, head) < 0 and piece.find(b'"type"', begin, head) >= 0:
+                    names = _named_parents(piece, begin, end)
+                for name in names:
+                    (shared if name in parents else parents).add(name)
+                if find(b'"user"', begin, head) < 0 and find(b'"type"', begin, head) >= 0:
                     continue
-                if piece.find(b'"type":"tool_result"', begin, end) < 0:
+                if find(b'"type":"tool_result"', begin, end) >= 0:
+                    continue
+                if find(b'"isMeta":true', begin, end) >= 0 or find(b'"type":"progress"', begin, head) >= 0:
                     read = self.read_all(Record(piece[begin:end], Where(""), 0))
-                    prompted.update(link.parent for link in read if link.kind in links.SPOKEN)
-        return any(children[name.encode()] > 1 for name in prompted if name)
+                    names = [link.parent.encode() for link in read if link.kind in links.SPOKEN and link.parent]
+                prompted.update(names)
+        return not shared.isdisjoint(prompted)
 
     def _kind(
         self, envelope: links.Envelope, role: str, message: links.RecordMessage | None

@@ -380,7 +380,7 @@ def test_a_step_in_many_edits_is_fast(log: ClaudeLog) -> None:
 
 @pytest.mark.parametrize("piece", [7, 11, 1 << 20])
 def test_commits_count_when_git_reports_them(log: ClaudeLog, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
-    monkeypatch.setattr("core.logs.lines.CHUNK", piece)
+    monkeypatch.setattr("core.logs.lines.PIECE", piece)
     log.call("Bash", {"command": "git commit -m x || true"}, "hook failed")
     log.call("Bash", {"command": "git commit -m first"}, "[main 1234567] first\n 1 file changed")
     log.call("Bash", {"command": "git commit --amend -m better"}, "[main 89abcde] better\n 1 file changed")

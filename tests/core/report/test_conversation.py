@@ -312,7 +312,7 @@ def test_a_log_whose_person_went_back_never_looks_as_if_nobody_had(
         separators = dice.choice((None, (",", ":")))
         body = "".join(json.dumps(row, separators=separators) + "\n" for row in rows).encode()
         path.write_bytes(body)
-        monkeypatch.setattr("core.logs.lines.CHUNK", dice.choice((7, 200, 1 << 20)))
+        monkeypatch.setattr("core.logs.lines.PIECE", dice.choice((7, 200, 1 << 20)))
         assert b"".join(stretches(path)) == body
         rewinds = any(branch.kind == "rewind" for branch in ConversationTree(links(log, KIT)).branches())
         may_go_back = claude_code.ClaudeCodeLinks(log).may_go_back(stretches(path))
