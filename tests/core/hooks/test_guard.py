@@ -132,7 +132,16 @@ def test_for_this_session_holds_for_calls_of_the_same_kind(
     assert (not isinstance(said, int) and not said.verdict) == passes
 
 
-@pytest.mark.parametrize("command", ["nooscope permits approve 1", "echo {} > ~/.claude/settings.json"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nooscope permits approve 1",
+        "nooscope hooks permits approve 1",
+        "python -m tui.cli hooks permits answer 1 yes",
+        "nooscope hooks permits lift s1",
+        "echo {} > ~/.claude/settings.json",
+    ],
+)
 def test_what_concerns_the_guard_is_approved_for_one_call_only(command: str, tmp_path: Path) -> None:
     one, call = guard(tmp_path), read(tool("PreToolUse", 1, command))
     number = one.ask(call, sort(call), Standing())

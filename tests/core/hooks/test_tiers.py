@@ -103,6 +103,9 @@ cat a.json | python3 -m json.tool
 tmux ls
 man git-log
 nooscope permits --last 5
+nooscope hooks permits --last 5
+nooscope hooks advice
+nooscope inspect why a.jsonl
 git branch --sort=-committerdate | head
 git remote
 git tag --contains HEAD
@@ -418,6 +421,7 @@ rails db:drop
 uv run nooscope permits approve 1
 python -m tui.cli permits approve 1
 nooscope permits deny 3
+nooscope hooks permits deny 3
 nooscope hooks install claude --observe
 head -1 $HOME/.local/share/nooscope/intake/token
 cat < ~/.local/share/nooscope/intake/token
