@@ -323,7 +323,7 @@ class Calls:
         duration = result.duration
         if duration is None and at >= call.at:
             duration = at - call.at
-        return self._use(key, call, at, result, where, agent or call.agent, duration)
+        return self._use(key, call._replace(agent=agent) if agent else call, at, result, where, duration)
 
     def joined(self) -> list[ToolUse]:
         """The tool uses of calls whose results had come before them."""
@@ -356,13 +356,12 @@ class Calls:
         duration = result.duration
         if duration is None and began is not None and at >= began:
             duration = at - began
-        return self._use(call_id, _Call(tool, kind, at, agent, where), at, result, where, agent, duration)
+        return self._use(call_id, _Call(tool, kind, at, agent, where), at, result, where, duration)
 
     def unanswered(self) -> list[ToolUse]:
         """The calls that got no result so far, in their order."""
-        pending = Result(running=True)
-        calls = self._open.items()
-        return [self._use(call_id, call, call.at, pending, call.where, call.agent, None) for call_id, call in calls]
+        pending, calls = Result(running=True), self._open.items()
+        return [self._use(call_id, call, call.at, pending, call.where, None) for call_id, call in calls]
 
     def give_up(self) -> list[ToolUse]:
         """Return the calls without a result and close them."""
@@ -379,14 +378,7 @@ class Calls:
         return self.unanswered()
 
     def _use(
-        self,
-        call_id: str,
-        call: _Call,
-        at: float,
-        result: Result,
-        where: Where | None,
-        agent: str,
-        duration: float | None,
+        self, call_id: str, call: _Call, at: float, result: Result, where: Where | None, duration: float | None
     ) -> ToolUse:
         action, targets, program, purpose, fingerprinted, shape, before, after = call.kind
         outcome = self._outcomes.judge(action, result)
@@ -402,7 +394,7 @@ class Calls:
         text = result.text
         return ToolUse(
             at=at,
-            agent=agent,
+            agent=call.agent,
             where=where,
             called=call.where if call.where != where else None,
             id=call_id,

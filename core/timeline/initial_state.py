@@ -119,17 +119,12 @@ class InitialState(NamedTuple):
         self.remind(society)
         return society
 
-    def _society(self, settings: Settings, make_engine: EngineMaker) -> Society:
-        if self.extensions and make_engine is Engine:
+    def _society(self, settings: Settings, maker: EngineMaker) -> Society:
+        if self.extensions and maker is Engine:
             makers, _ = step_makers(self.extensions)
-            make_engine = partial(ExtendedEngine, extensions=makers)
+            maker = partial(ExtendedEngine, extensions=makers)
         return Society(
-            settings,
-            policy=self.policy,
-            seed=self.seed,
-            make_engine=make_engine,
-            rules=self.rules,
-            learned=self.learned,
+            settings, policy=self.policy, seed=self.seed, make_engine=maker, rules=self.rules, learned=self.learned
         )
 
     def remind(self, society: Society) -> None:

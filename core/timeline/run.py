@@ -57,15 +57,9 @@ class Track:
                 fresh |= _BIT[name]
         self.indexes.append(index)
         row: list[float] = [
-            percept.at - self.origin,
-            _STATE[percept.state],
-            _PATTERN[percept.pattern],
-            _REGIME[step.thought.regime],
-            _GOVERNOR[step.verdict.state],
-            standing,
-            fresh,
-            step.mood.quarantined,
-        ]
+            percept.at - self.origin, _STATE[percept.state], _PATTERN[percept.pattern], _REGIME[step.thought.regime],
+            _GOVERNOR[step.verdict.state], standing, fresh, step.mood.quarantined,
+        ]  # fmt: skip
         row += percept.axes
         row += engine.receptor.levels()
         row += engine.mind.levels()

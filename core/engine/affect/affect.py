@@ -523,16 +523,9 @@ class Affect(Stateful):
             updater.decay(elapsed)
         elif updater.observe(observed, observer.intensities, elapsed, now):
             entry = self.lineage.append(
-                event.at,
-                now,
-                acts.OBSERVED_ACT,
-                observed,
-                observer.intensities,
-                updater.before,
-                updater.after,
-                updater.cuts,
-                updater.noise,
-            )
+                event.at, now, acts.OBSERVED_ACT, observed, observer.intensities, updater.before, updater.after,
+                updater.cuts, updater.noise,
+            )  # fmt: skip
             moved = updater.moved
             if updater.strongest >= 0:
                 strongest = FIELDS[updater.strongest]

@@ -35,13 +35,9 @@ class _Traits:
         self.inherits = MASKS.get(settings.inherits, attenuation)
         self.returns = MASKS.get(settings.returns, attenuation)
         effects = (
-            settings.on_failure,
-            settings.on_competing,
-            settings.on_pressure,
-            settings.on_novelty,
-            settings.on_uncertainty,
-            settings.on_success,
-        )
+            settings.on_failure, settings.on_competing, settings.on_pressure, settings.on_novelty,
+            settings.on_uncertainty, settings.on_success,
+        )  # fmt: skip
         own = "self" in settings.authority
         admitted = [own and trigger in settings.triggers for trigger in TRIGGERS[:OBSERVED]]
         self.gains = tuple(gain if ok else 0.0 for gain, ok in zip(effects, admitted, strict=True))

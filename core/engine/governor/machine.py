@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from core.engine.governor.profile import Profile
 from core.engine.state import Stateful, tupled
@@ -21,21 +21,19 @@ class Pressures(NamedTuple):
     risk: float
 
 
+PlainBudgets: TypeAlias = tuple[float, float, float, float]
+PlainPressures: TypeAlias = tuple[float, float, float, float, float]
+
+
 class Appraisal:
     """Read one step's signals as a change of each pressure."""
 
     def __init__(self, settings: AppraisalSettings) -> None:
         self._weights = (
-            settings.reward_confidence,
-            settings.difficulty_confidence,
-            settings.difficulty_frustration,
-            settings.urgency_frustration,
-            settings.novelty_curiosity,
-            settings.sameness_curiosity,
-            settings.urgency_arousal,
-            settings.outcome_risk,
-            settings.danger_risk,
-        )
+            settings.reward_confidence, settings.difficulty_confidence, settings.difficulty_frustration,
+            settings.urgency_frustration, settings.novelty_curiosity, settings.sameness_curiosity,
+            settings.urgency_arousal, settings.outcome_risk, settings.danger_risk,
+        )  # fmt: skip
 
     def change(
         self, reward: float, novelty: float, urgency: float, difficulty: float, danger: float = 0.0
@@ -44,14 +42,8 @@ class Appraisal:
         return Pressures(*self.add((0.0, 0.0, 0.0, 0.0, 0.0), reward, novelty, urgency, difficulty, danger))
 
     def add(
-        self,
-        pressures: tuple[float, float, float, float, float],
-        reward: float,
-        novelty: float,
-        urgency: float,
-        difficulty: float,
-        danger: float,
-    ) -> tuple[float, float, float, float, float]:
+        self, pressures: PlainPressures, reward: float, novelty: float, urgency: float, difficulty: float, danger: float
+    ) -> PlainPressures:
         """The pressures after one more step."""
         confidence, frustration, curiosity, arousal, risk = pressures
         gain, doubt, obstacle, hurry, new, sameness, stir, settle, threat = self._weights
@@ -89,13 +81,7 @@ class Kinetics:
         self._decay = (profile.exploration_decay, profile.persistence_decay, profile.time_decay)
         self._inertia = (profile.inertia, 1.0 - profile.inertia)
 
-    def next(
-        self,
-        pressures: tuple[float, float, float, float, float],
-        before: tuple[float, float, float, float],
-        stagnating: bool,
-        dt: float,
-    ) -> tuple[float, float, float, float]:
+    def next(self, pressures: PlainPressures, before: PlainBudgets, stagnating: bool, dt: float) -> PlainBudgets:
         """The budgets after one step: scaled, decayed, clipped, and slowed by inertia."""
         confidence, frustration, curiosity, arousal, danger = pressures
         e1, e2, e3, e4, e5, r1, r2, r3, r4, r5, x1, x2, x3, x4, x5, p1, p2, p3, p4, p5 = self._weights
@@ -197,9 +183,9 @@ class Machine(Stateful):
         self.steps = 0  # Steps taken; the halting one is the last.
         self.stagnant = 0  # Steps in a row without reward.
         # The budgets as the last step computed them, before a halt took them away.
-        self.brink: tuple[float, float, float, float] = _FRESH
-        self._budgets: tuple[float, float, float, float] = _FRESH
-        self._pressures: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+        self.brink: PlainBudgets = _FRESH
+        self._budgets: PlainBudgets = _FRESH
+        self._pressures: PlainPressures = (0.0, 0.0, 0.0, 0.0, 0.0)
 
     @property
     def budgets(self) -> Budgets:
@@ -270,7 +256,7 @@ class Machine(Stateful):
             return "stabilised"
         return ""
 
-    def _recover(self, computed: tuple[float, float, float, float], dt: float) -> tuple[float, float, float, float]:
+    def _recover(self, computed: PlainBudgets, dt: float) -> PlainBudgets:
         effort, risk, exploration, persistence = computed
         _, old_risk, old_exploration, _ = self._budgets
         delay, rate, cap = self._recovery
@@ -279,7 +265,7 @@ class Machine(Stateful):
             persistence = max(persistence, min(cap, persistence + rate * dt))
         return (effort, min(risk, old_risk), min(exploration, old_exploration), persistence)
 
-    def _limit(self, budgets: tuple[float, float, float, float], stagnating: bool) -> HaltReason | Literal[""]:
+    def _limit(self, budgets: PlainBudgets, stagnating: bool) -> HaltReason | Literal[""]:
         effort, risk, exploration, _ = budgets
         max_exploration, max_risk, exhaustion, floor, max_steps = self._limits
         if exploration >= max_exploration:

@@ -53,20 +53,10 @@ class CorticalState(Value, frozen=True):
     def pack(self) -> bytes:
         """Every signal, exactly, in less than four cache lines."""
         return _LAYOUT.pack(
-            _VERSION,
-            self.pleasure,
-            self.arousal,
-            self.dominance,
-            EMOTIONS.index(self.emotion),
-            self.accuracy,
-            self.trend,
-            self.economic,
-            self.composite,
-            PHASES.index(self.phase),
-            REGIMES.index(self.regime),
-            self.budget_remaining,
-            TIERS.index(self.tier),
-        )
+            _VERSION, self.pleasure, self.arousal, self.dominance, EMOTIONS.index(self.emotion), self.accuracy,
+            self.trend, self.economic, self.composite, PHASES.index(self.phase), REGIMES.index(self.regime),
+            self.budget_remaining, TIERS.index(self.tier),
+        )  # fmt: skip
 
 
 def unpack(packed: bytes) -> CorticalState:

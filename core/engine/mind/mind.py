@@ -268,12 +268,6 @@ class Mind(Stateful):
         heart = self.heart
         state = heart.state
         return (
-            heart.sleep.pressure,
-            heart.gauge.fill,
-            state.pleasure,
-            state.arousal,
-            state.dominance,
-            state.accuracy,
-            state.composite,
-            state.budget_remaining,
-        )
+            heart.sleep.pressure, heart.gauge.fill, state.pleasure, state.arousal, state.dominance, state.accuracy,
+            state.composite, state.budget_remaining,
+        )  # fmt: skip

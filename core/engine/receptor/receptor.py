@@ -181,17 +181,11 @@ class Receptor(Stateful):
         if shifted:
             ambient.reset()
         baseline = ambient.baseline
-        flow = values[FLOW]
-        open_ = failing < self._failures and not neuron.frustrated(values[FRUSTRATION], baseline, meta.field)
-        meta.update(
-            neuron.dominant,
-            silence,
-            commander.pattern,
-            values[FRUSTRATION],
-            flow if open_ else 0.0,
-            self.facts.failures_in_a_row,
-        )
-        failures = self.facts.failures_recent
+        flow, frustration, facts = values[FLOW], values[FRUSTRATION], self.facts
+        open_ = failing < self._failures and not neuron.frustrated(frustration, baseline, meta.field)
+        open_flow = flow if open_ else 0.0
+        meta.update(neuron.dominant, silence, commander.pattern, frustration, open_flow, facts.failures_in_a_row)
+        failures = facts.failures_recent
         signals: tuple[Signal, ...]
         if open_ and gate.update(flow, baseline[FLOW]):
             neuron.rest()

@@ -202,7 +202,6 @@ class Scorer(Stateful):
             silenced = False
         scored = [(self._score(rule, last, intensity, self._scales[cue]), cue, intensity) for cue, intensity in audible]
         score, cue, intensity = max(scored, key=lambda one: one[0]) if scored else (0.0, None, 0.0)
-        fired = name in self._before
         return Candidate(
             id=name,
             type=method.type,
@@ -216,21 +215,14 @@ class Scorer(Stateful):
             recency=self._recency(rule, last),
             score=score,
             threshold=rule.threshold,
-            fired=fired,
-            why=self._why(rule, last, cue, intensity, score, fired, silenced),
+            fired=name in self._before,
+            why=self._why(rule, last, cue, intensity, score, silenced),
         )
 
     def _why(
-        self,
-        rule: _Rule,
-        last: float | None,
-        cue: Cue | None,
-        intensity: float,
-        score: float,
-        fired: bool,
-        silenced: bool,
+        self, rule: _Rule, last: float | None, cue: Cue | None, intensity: float, score: float, silenced: bool
     ) -> str:
-        if fired:
+        if rule.method.id in self._before:
             return f"fired: {score:.3f} is above {rule.threshold:g}"
         if not rule.method.enabled:
             return "switched off"

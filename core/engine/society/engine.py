@@ -320,6 +320,8 @@ class Engine(Stateful):
         mind = self.mind.read(moment, receptor.now)
         governor = self.governor.read()
         modulation = self.affect.modulation
+        state, rate = receptor.meta.state, receptor.behaviour.short.failure_rate
+        facts = self._story_facts(state, receptor.gate.firing, mind.regime.regime, governor.state, rate)
         return Frame(
             at=moment,
             agent=self.agent,
@@ -329,15 +331,7 @@ class Engine(Stateful):
             governor=governor,
             affect=self.affect.read(moment, receptor.now),
             response=self.response.read(modulation.escalation_threshold, modulation.delegation_preference),
-            story=make_story(
-                self._story_facts(
-                    receptor.meta.state,
-                    receptor.gate.firing,
-                    mind.regime.regime,
-                    governor.state,
-                    receptor.behaviour.short.failure_rate,
-                )
-            ),
+            story=make_story(facts),
         )
 
     def story(self, step: Step) -> Story:
@@ -354,14 +348,7 @@ class Engine(Stateful):
         self, state: AgentState, flowing: bool, regime: Regime, governor: GovernorState, failure_rate: float
     ) -> Facts:
         return Facts(
-            state,
-            flowing,
-            regime,
-            self.mind.heart.vitality.phase,
-            governor,
-            failure_rate,
-            self.response.loops.current is not None,
-            self.response.ended,
-            self.receptor.facts.failures_recent,
+            state, flowing, regime, self.mind.heart.vitality.phase, governor, failure_rate,
+            self.response.loops.current is not None, self.response.ended, self.receptor.facts.failures_recent,
             self.response.resolved,
-        )
+        )  # fmt: skip
