@@ -433,10 +433,12 @@ def test_new_kinds_of_lines_are_counted_and_known_ones_are_not() -> None:
         [
             says(0, "hello"),
             *({"type": kind, "sessionId": "s1"} for kind in ("mode", "pr-link", "permission-mode", "telepathy")),
+            *({"type": kind, "sessionId": "s1"} for kind in ("api-request", "api-request-blob", "cost-state")),
             claude("system", 1, subtype="turn_duration"),
             claude("system", 2, subtype="levitation"),
             claude("attachment", 3, attachment={"type": "hook_success"}),
             claude("attachment", 4, attachment={"type": "skills_delta"}),
+            claude("attachment", 4, attachment={"type": "prompt_snapshot", "systemPrompt": []}),
             claude("attachment", 5, attachment={"type": "crystal_ball"}),
         ],
     )

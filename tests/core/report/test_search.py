@@ -317,3 +317,16 @@ def test_thoughts_pictures_and_ids_are_no_words() -> None:
 )
 def test_the_time_of_a_record(value: object, at: float | None) -> None:
     assert record_time(value) == at
+
+
+def test_what_the_program_sends_to_the_model_again_is_not_found_twice(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    message = {"role": "user", "content": [{"type": "text", "text": "mend the pelican"}]}
+    copies = [
+        logs.line(2, type="api-request-blob", hash="h", message=message),
+        logs.line(3, type="api-request-shape", shape={"system": [{"type": "text", "text": "be a pelican"}]}),
+        logs.line(4, type="attachment", attachment={"type": "prompt_snapshot", "systemPrompt": ["be a pelican"]}),
+    ]
+    library.put("a/s.jsonl", logs.prompt(1, "mend the pelican") + b"".join(copies))
+    library.fill()
+    assert [hit.snippet for hit in library.find("pelican")] == ["mend the pelican"]
