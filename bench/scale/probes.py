@@ -24,7 +24,7 @@ from core.logs.session import read_session
 from core.settings import Settings
 from core.timeline.keyframes import encode
 from core.timeline.timeline import Timeline
-from tui.feed.film import Film
+from tui.feed.feed import Film
 from tui.feed.view import Subject
 from tui.feed.viewpoint import Playhead
 

@@ -25,7 +25,7 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.timeline.timeline import Timeline
 from tui.app import NooscopeApp
-from tui.feed.film import Film
+from tui.feed.feed import Film
 from tui.feed.view import Subject, View
 from tui.feed.viewpoint import Playhead
 

@@ -587,14 +587,9 @@ class IntakeServer:
         self._environment = environment
         self._home = home
         self.handler = IntakeHandler(self._follow, self._kit.normalizer, settings, place, clock, self._step_back, say)
-        self._codex = CodexDaemon(
-            daemon_socket(environment, home),
-            self.handler.answers,
-            self.handler.sort_codex,
-            self.handler.prompt_changed,
-            self.handler.adopt_codex,
-            PROMPT_WAIT,
-        )
+        codex, handler = daemon_socket(environment, home), self.handler
+        sort, changed, adopt = handler.sort_codex, handler.prompt_changed, handler.adopt_codex
+        self._codex = CodexDaemon(codex, handler.answers, sort, changed, adopt, PROMPT_WAIT)
         self._phone = PhoneLinks(settings.response.phone, self._settle, clock, self._send_notice)
         self._clock = clock
         self._limits_read = 0.0

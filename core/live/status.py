@@ -173,14 +173,8 @@ class Status(Struct, frozen=True):
 
 def status_json(status: Status) -> dict[str, object]:
     """A status for scripts."""
-    return {
-        "word": status.word,
-        "reason": status.reason,
-        "ending": status.ending,
-        "sentence": status.words,
-        "since": status.since,
-        "needs_person": status.level == 3,
-    }
+    words = {"word": status.word, "reason": status.reason, "ending": status.ending, "sentence": status.words}
+    return {**words, "since": status.since, "needs_person": status.level == 3}
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:

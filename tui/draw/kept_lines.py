@@ -92,14 +92,8 @@ def _frame_of(widget: Widget, strips: list[Strip]) -> _Frame:
     if top + bottom >= len(strips):
         return _Frame(0, 0, [], [], (), widget.background_colors[1])
     line, width = strips[top], widget.outer_size.width
-    return _Frame(
-        top,
-        len(strips) - bottom,
-        list(line.crop(0, left)),
-        list(line.crop(width - right, width)),
-        widget.get_line_filters(),
-        widget.background_colors[1],
-    )
+    edges = list(line.crop(0, left)), list(line.crop(width - right, width))
+    return _Frame(top, len(strips) - bottom, *edges, widget.get_line_filters(), widget.background_colors[1])
 
 
 def with_kept_lines(widget: _Kept, content: Content | None = None) -> _Kept:

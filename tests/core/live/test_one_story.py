@@ -35,7 +35,7 @@ from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.core.hooks.calls import session as hooked_session
-from tui.feed.film import Film, subject_of
+from tui.feed.feed import Film, subject_of
 from tui.feed.viewpoint import Playhead
 
 SETTINGS = Settings.parse({"timeline": {"keyframes": {"every": 16}}})  # So that each event is a few steps away.

@@ -20,7 +20,7 @@ from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tests.core.agents import samples
 from tests.core.live.need_stories import ERROR, OTHERS, QUESTION, STORIES, line
-from tui.feed.film import Film
+from tui.feed.feed import Film
 from tui.feed.view import Subject
 from tui.feed.viewpoint import Playhead
 from tui.widgets.common.header import NowStrip

@@ -22,8 +22,7 @@ from core.timeline.places import TROUBLED
 from core.timeline.timeline import Timeline
 from tests.core.live.need_stories import OTHERS, STORIES
 from tests.tui.conftest import lines
-from tui.feed.feed import Feed
-from tui.feed.film import Sights
+from tui.feed.feed import Feed, Sights
 from tui.feed.messages import (
     Arrived,
     Bookmarked,

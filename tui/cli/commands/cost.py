@@ -186,23 +186,11 @@ def _print_json(
         cost = by_session.get(name) if axis == "session" else None
         about: dict[str, Any] = {axis: name}
         if cost is not None:
-            about = {
-                "session": cost.session,
-                "agent": cost.agent,
-                "project": cost.project,
-                "title": cost.title,
-                "path": cost.path,
-                "sub_agents": cost.subs,
-            }
+            about = {field: getattr(cost, field) for field in ("session", "agent", "project", "title", "path")}
+            about["sub_agents"] = cost.subs
         rows.append({**about, **_cost_facts(one)})
-    expected = {
-        "spent": _cost_facts(today.spent),
-        "dollars_an_hour": today.rate,
-        "until_hour": today.until,
-        "expected_dollars": today.expected,
-        "budget_dollars": today.budget or None,
-        "over_budget": today.over,
-    }
+    expected = {"spent": _cost_facts(today.spent), "dollars_an_hour": today.rate, "until_hour": today.until}
+    expected |= {"expected_dollars": today.expected, "budget_dollars": today.budget or None, "over_budget": today.over}
     titles = {cost.session: cost.title for cost in costs}
     windows: list[dict[str, Any]] = []
     for limit in limits:
@@ -233,19 +221,14 @@ def _print_text(
         return
     rows = list(sums.items())[: None if args.all or not sys.stdout.isatty() else _SHOWN]
     titles = {cost.path + "\n" + cost.session: cost for cost in costs}
-    table = [
-        (
-            _row_name(args.by, name, titles),
-            money(one.dollars, one.priced, one.unpriced),
-            f"${one.sub_dollars:,.2f}" if one.sub_dollars else "-",
-            f"{one.priced + one.unpriced:,}",
-            short(one.tokens),
-            f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-",
-        )
-        for name, one in [*rows, ("all", whole)]
-    ]
-    heads = (args.by, "cost", "sub-agents", "turns", "tokens", "without a price")
-    streams.print_table([heads, *table], right=range(1, 6))
+    table = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
+    for name, one in [*rows, ("all", whole)]:
+        cost = money(one.dollars, one.priced, one.unpriced)
+        by_subs = f"${one.sub_dollars:,.2f}" if one.sub_dollars else "-"
+        unknown = f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-"
+        turns = f"{one.priced + one.unpriced:,}"
+        table.append((_row_name(args.by, name, titles), cost, by_subs, turns, short(one.tokens), unknown))
+    streams.print_table(table, right=range(1, 6))
     if len(rows) < len(sums):
         print(f"{count(len(sums) - len(rows), 'row')} more with --all")
     print()

@@ -17,22 +17,9 @@ if TYPE_CHECKING:
 
 _CHUNK = 40  # Runs handed to a process at once.
 _SHOWN = (
-    "frustration",
-    "seeking",
-    "confidence",
-    "fatigue",
-    "flow",
-    "uncertainty",
-    "forecast",
-    "failures_recent",
-    "same_error",
-    "stale_recent",
-    "since_good_edit",
-    "edits_since_pass",
-    "looks_before_edit",
-    "runs_since_change",
-    "words_of_checking",
-    "words_of_doubt",
+    *("frustration", "seeking", "confidence", "fatigue", "flow", "uncertainty", "forecast"),
+    *("failures_recent", "same_error", "stale_recent", "since_good_edit", "edits_since_pass"),
+    *("looks_before_edit", "runs_since_change", "words_of_checking", "words_of_doubt"),
 )
 
 

@@ -26,14 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path contains this")
     help_text = "start at: today, 7d, 12h or 2026-01-31"
     parser.add_argument("--since", type=options.since_argument, metavar="WHEN", help=help_text)
+    help_text = "look in this file or folder instead; repeatable"
     parser.add_argument(
-        "--in",
-        dest="paths",
-        type=options.path_argument,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="look in this file or folder instead; repeatable",
+        "--in", dest="paths", type=options.path_argument, action="append", default=[], metavar="PATH", help=help_text
     )
     help_text = "maximum number of matches"
     parser.add_argument("--most", type=options.positive_argument, default=_MOST, metavar="N", help=help_text)

@@ -153,15 +153,9 @@ def signed(label: str, value: float, width: int, figure: str, *, reach: float = 
     share = min(1.0, abs(value) / reach) if reach else 0.0
     below = round(share * left) if value < 0 else 0
     above = round(share * right) if value > 0 else 0
-    return [
-        (fit(label, at - 1) + " ", "quiet"),
-        (TRACK * (left - below), "track"),
-        ("▄" * below, low),
-        ("│", "threshold"),
-        ("▄" * above, high),
-        (TRACK * (right - above), "track"),
-        (f" {figure:>6}", "plain"),
-    ]
+    falls: Line = [(TRACK * (left - below), "track"), ("▄" * below, low)]
+    rises: Line = [("▄" * above, high), (TRACK * (right - above), "track")]
+    return [(fit(label, at - 1) + " ", "quiet"), *falls, ("│", "threshold"), *rises, (f" {figure:>6}", "plain")]
 
 
 def sentence_lines(text: str, width: int, ink: str = "quiet") -> list[Line]:

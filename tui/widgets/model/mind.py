@@ -408,14 +408,6 @@ class EventsCard(Card):
 
 
 MIND_CARDS: tuple[type[Card], ...] = (
-    CorticalCard,
-    SleepCard,
-    HomeostasisCard,
-    TierCard,
-    ClockCard,
-    HeartbeatCard,
-    EpisodeCard,
-    WakeupCard,
-    HabituationCard,
-    EventsCard,
+    *(CorticalCard, SleepCard, HomeostasisCard, TierCard, ClockCard),
+    *(HeartbeatCard, EpisodeCard, WakeupCard, HabituationCard, EventsCard),
 )

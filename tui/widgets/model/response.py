@@ -386,14 +386,6 @@ class NotedCard(Card):
 
 
 RESPONSE_CARDS: tuple[type[Card], ...] = (
-    OutlookCard,
-    PressureToAskCard,
-    FiredCard,
-    MemoCard,
-    CandidateCard,
-    FactsCard,
-    ToldCard,
-    QueueCard,
-    LearnedCard,
-    NotedCard,
+    *(OutlookCard, PressureToAskCard, FiredCard, MemoCard, CandidateCard),
+    *(FactsCard, ToldCard, QueueCard, LearnedCard, NotedCard),
 )

@@ -161,15 +161,8 @@ def _actual(timeline: Timeline | None) -> list[Counted]:
 _NAMED = {"state": AGENT_STATES, "pattern": PATTERNS, "regime": REGIMES, "governor": GOVERNOR_STATES}
 _STORY = ("state", "regime", "governor")  # Figures that all screens report in the words of one story.
 _FIGURES = (
-    "state",
-    "pattern",
-    "regime",
-    "governor",
-    *(f"axis.{axis}" for axis in AXES),
-    "sleep",
-    "context",
-    "accuracy",
-    "volatility",
+    *("state", "pattern", "regime", "governor", *(f"axis.{axis}" for axis in AXES)),
+    *("sleep", "context", "accuracy", "volatility"),
 )
 
 

@@ -11,7 +11,7 @@ from core.logs.follow import SAID, UNKNOWN
 from core.report.cost import Spent
 from core.settings import Settings
 from core.timeline.timeline import Timeline
-from tui.feed.film import Film
+from tui.feed.feed import Film
 from tui.feed.view import Mode, Subject, View
 from tui.feed.viewpoint import Playhead
 from tui.widgets.common.header import StatusHeader
