@@ -40,9 +40,7 @@ from core.report.plan_limits import LimitHistory, claude_samples, codex_log_samp
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
 from core.store.journals import PermitJournal, Said, SaidStore
-from core.timeline.initial_state import PLAIN, InitialState
-from core.timeline.opening import seed_of
-from core.timeline.run_inputs import InitialStates, RunInputs
+from core.timeline import initial_state, opening, run_inputs
 
 Follow = Callable[[AgentHooks, str], HookedSession]  # Begins to follow a session of an agent, by its id.
 
@@ -574,7 +572,7 @@ class IntakeServer:
         environment: Mapping[str, str],
         home: Path,
         *,
-        initial: InitialState = PLAIN,
+        initial: initial_state.InitialState = initial_state.PLAIN,
         starts: CarryOverStore | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -604,15 +602,15 @@ class IntakeServer:
     def _follow(self, hooks: AgentHooks, session: str) -> HookedSession:
         return HookedSession(hooks, session, self._kit, self._settings, self._begin, self._is_log)
 
-    def _begin(self, session: str, tool: str, project: str) -> RunInputs:
+    def _begin(self, session: str, tool: str, project: str) -> run_inputs.RunInputs:
         """Return a session's initial state and settings, the same as for the screen."""
-        states = InitialStates(self._settings, self._initial, store=self._starts)
+        states = run_inputs.InitialStates(self._settings, self._initial, store=self._starts)
         if self._starts is None:
             return states.of(session)
         carry_over = CarryOver(self._settings, initial=self._initial, use=self._settings.response.prior.enabled)
         carry_over.session = session
         carry_over.belongs(tool, project)
-        now, seed = self._clock(), seed_of(session)
+        now, seed = self._clock(), opening.seed_of(session)
         return states.begin(session, lambda: carry_over.initial_state(session, seed, now))
 
     def _is_log(self, path: Path) -> bool:

@@ -29,10 +29,7 @@ from core.logs.redact.values import one_line, redact_event, redact_name
 from core.report.compaction import Preserved, Preserver, handover
 from core.report.plan_limits import PlanLimit
 from core.settings import Settings
-from core.timeline.initial_state import InitialState
-from core.timeline.keyframes import pack, unpack
-from core.timeline.opening import seed_of
-from core.timeline.run_inputs import InitialStates, RunInputs
+from core.timeline import initial_state, keyframes, opening, run_inputs
 
 _ENDED = 32  # Calls remembered to have ended.
 
@@ -167,7 +164,7 @@ class HookedSession:
         session: str,
         kit: AgentKit,
         settings: Settings,
-        start: Callable[[str, str, str], RunInputs] | None = None,
+        start: Callable[[str, str, str], run_inputs.RunInputs] | None = None,
         within: Callable[[Path], bool] = lambda _: False,
     ) -> None:
         self._kit = kit
@@ -224,10 +221,10 @@ class HookedSession:
         return self._own
 
     @cached_property
-    def _inputs(self) -> RunInputs:
+    def _inputs(self) -> run_inputs.RunInputs:
         """The initial state and settings, the same as on the screen."""
         if self._start is None:
-            return RunInputs(self._settings, InitialState(seed_of(self.name)))
+            return run_inputs.RunInputs(self._settings, initial_state.InitialState(opening.seed_of(self.name)))
         return self._start(self.name, self.framework, self.project)
 
     def step(self, call: HookCall, at: float) -> None:
@@ -238,7 +235,7 @@ class HookedSession:
             self.project = self._calls.project = call.project
         if call.transcript and self.driver is None and self._own is None and self._within(Path(call.transcript)):
             source = Followed(Path(call.transcript), self._kit, self._settings)
-            states = InitialStates(self._settings)
+            states = run_inputs.InitialStates(self._settings)
             self.driver = Driver(source, states, inputs=self._inputs, hooks=lambda _: self.signs())
             self.reading = True
         self.ahead.update_asks(call, at)
@@ -271,7 +268,7 @@ class HookedSession:
         """The copy of the log's minds that is ahead of the log."""
         if self._ahead_minds is None and self.driver is not None:
             inputs, minds = self.driver.inputs, self.driver.society
-            self._ahead_minds = inputs.initial.resumed(minds.settings, unpack(pack(minds.dump())))
+            self._ahead_minds = inputs.initial.resumed(minds.settings, keyframes.unpack(keyframes.pack(minds.dump())))
             for one in self._steers:
                 self._ahead_minds.engine(MAIN).response.steer(one.message, one.created_at, cancel=one.cancel)
         return self.society

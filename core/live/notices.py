@@ -14,9 +14,7 @@ import msgspec
 
 from core.engine.response.reaction import Notice
 from core.engine.society import Society
-from core.extension.hooks import Extension
-from core.extension.offers import in_use
-from core.extension.registry import Registry
+from core.extension import hooks, offers, registry
 from core.logs.redact.text import redact
 from core.report.formatting import plain
 from core.safe_text import safe_json_bytes
@@ -182,7 +180,7 @@ def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Chan
     return post
 
 
-class Notifier(Extension):
+class Notifier(hooks.Extension):
     """Tell the person through every channel they chose; never waits for any of them."""
 
     name = "notices"
@@ -214,7 +212,7 @@ class Notifier(Extension):
             self._loud.append(self._carried(command(settings.command, settings.timeout, self.problems)))
         if settings.webhook:
             self._loud.append(self._carried(webhook(settings.webhook, settings, self.problems)))
-        self._registry = Registry()
+        self._registry = registry.Registry()
         for name, channel in installed:
             self._loud.append(self._carried(self._guarded(name, channel)))
 
@@ -280,7 +278,7 @@ class Notifier(Extension):
 
 def installed_channels() -> tuple[tuple[tuple[str, Channel], ...], tuple[str, ...]]:
     """Channels of packages and of the person's folder, by name, and what is wrong with others."""
-    channels = in_use("notice", lambda value: "" if callable(value) else "it cannot be called with a notice")
+    channels = offers.in_use("notice", lambda value: "" if callable(value) else "it cannot be called with a notice")
     return tuple((one.offer.name, one.value) for one in channels.used), channels.complaints
 
 
