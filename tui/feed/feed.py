@@ -589,8 +589,8 @@ class Subjects:
             subject = replace(last, model=event.model)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             names = ("session", "tool", "project", "model")
-            known = {name: getattr(event, name) or getattr(last, name) for name in names}
-            subject = replace(last, **known, synthetic_time=event.synthetic_time, untold=event.untold)
+            values = {name: getattr(event, name) or getattr(last, name) for name in names}
+            subject = replace(last, **values, synthetic_time=event.synthetic_time, untold=event.untold)
         else:
             return
         if subject != last:

@@ -37,8 +37,7 @@ from tui.keys import bind
 from tui.screens.board import FLAT, Board
 from tui.screens.dialogs import SaveAnswer, SaveScreen
 from tui.widgets.common.key_line import EntryLine
-from tui.widgets.tuning.comparison import Comparison, SweepChart
-from tui.widgets.tuning.firing_table import Figures, FiringTable
+from tui.widgets.tuning.comparison import Comparison, Figures, FiringTable, SweepChart
 from tui.widgets.tuning.settings_list import DetailsContent, Listing, SettingDetails, SettingsList
 
 _PATIENCE = 0.1  # Seconds for which a what-if waits for its result to be painted.

@@ -15,8 +15,7 @@ from core.store.profiles import read_profile
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, Seek
 from tui.screens.dialogs import SaveScreen
-from tui.widgets.tuning.comparison import SweepChart
-from tui.widgets.tuning.firing_table import FiringTable
+from tui.widgets.tuning.comparison import FiringTable, SweepChart
 from tui.widgets.tuning.settings_list import COMMON, FIRST, SettingDetails, SettingsList
 
 SIZE = (120, 40)
