@@ -308,7 +308,8 @@ def _readings(frame: Frame) -> Iterator[tuple[str, str, str]]:
     """Yield model, label and text of each reading a person can use."""
     mind, governor, response = frame.mind, frame.governor, frame.response
     yield "Mind", "state", frame.story.state.replace("_", " ")
-    yield "Mind", "advice", "muted: the agent is in flow" if frame.story.flowing else "not muted"
+    gate = "muted by the flow gate" if frame.receptor.gate.firing else "not muted"
+    yield "Mind", "advice", "muted: the agent is in flow" if frame.story.flowing else gate
     yield "Mind", "pattern", spell_name(frame.receptor.behaviour.short.pattern)
     yield "Mind", "regime", frame.story.regime
     sleep = mind.sleep

@@ -22,6 +22,10 @@ def contradictions(story: Story, facts: Facts) -> list[str]:
         found.append("flow while stuck")
     if trouble and facts.failures and story.regime not in ROUGH:
         found.append(f"stuck in {story.regime}")
+    if trouble and story.regime == "progress":
+        found.append("progress in trouble")
+    if facts.ended and story.regime == "crisis":
+        found.append("crisis after the end of the turn")
     if strained and story.phase in GOOD_PHASES:
         found.append(f"{story.phase} in trouble")
     if strained and story.governor == "idle":

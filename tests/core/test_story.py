@@ -52,6 +52,10 @@ def test_a_passing_check_ends_stuck_and_crisis() -> None:
     assert (over.state, over.regime) == ("exploring", "turbulence")
 
 
+def test_no_crisis_outlasts_the_turn() -> None:
+    assert make_story(FINE._replace(regime="crisis", failures=3, ended=True)).regime == "turbulence"
+
+
 @pytest.mark.parametrize("state", ["stuck", "deep_work", "exploring"])
 def test_who_ended_its_turn_is_at_rest(state: AgentState) -> None:
     told = make_story(FINE._replace(state=state, ended=True))
@@ -70,7 +74,7 @@ def test_nothing_thrives_nor_idles_where_four_in_ten_commands_fail(rate: float, 
     assert (told.phase, told.governor) == (phase, governor)
 
 
-@pytest.mark.parametrize(("failures", "regime"), [(0, "progress"), (1, "turbulence")])
+@pytest.mark.parametrize(("failures", "regime"), [(0, "calm"), (1, "turbulence")])
 def test_a_loop_makes_the_regime_rough_only_with_failures(failures: int, regime: Regime) -> None:
     story = make_story(FINE._replace(loop=True, failures=failures))
     assert (story.regime, story.flowing, story.phase) == (regime, False, "strained")
@@ -82,7 +86,9 @@ def test_the_check_finds_each_contradiction() -> None:
     assert len(found) == 4
     assert contradictions(Story("deep_work", False, "crisis", "stable", "watching"), FINE)
     assert contradictions(Story("stuck", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
-    assert len(RULES) == 9
+    assert contradictions(Story("exploring", False, "progress", "strained", "watching"), FINE._replace(loop=True))
+    assert contradictions(Story("idle", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
+    assert len(RULES) == 11
 
 
 def _checked(events: list[Event]) -> int:

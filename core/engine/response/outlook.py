@@ -30,6 +30,7 @@ USUAL = "usual"  # Beside changed weights, the mean shift of the person's own se
 _TROUBLES = {
     "looping": "it is looping now",
     "stuck": "it is stuck now",
+    "trying": "what it tries fails now",
     "gave up": "it gave up",
     "crisis": "its last minutes were a crisis",
 }
@@ -68,7 +69,9 @@ class OutlookReading(Struct, frozen=True):
     fitted_on: str  # Runs the weights were fitted on: how many, of what kind, when.
 
     def words_beside(self, *words: str) -> str:
-        """How it goes, without contradicting the status, state or regime beside it."""
+        """How it goes, without contradicting the status, and then the state and regime, beside it."""
+        if "stuck" in words[1:] and words[0] == "working":
+            words = ("trying",)
         trouble = next((_TROUBLES[word] for word in words if word in _TROUBLES), "")
         if trouble and self.direction in _LOOKS:
             return f"statistics look {_LOOKS[self.direction]}, but {trouble}"

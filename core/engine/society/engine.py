@@ -70,6 +70,8 @@ RULES = (
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "stuck", "exploring"),
     StoryRule("a test passed or a commit succeeded, and nothing failed since", "crisis", "turbulence"),
     StoryRule("stuck or a loop, with failures", "calm, progress", "turbulence"),
+    StoryRule("stuck or a loop, without failures", "progress", "calm"),
+    StoryRule("the turn has ended", "crisis", "turbulence"),
     StoryRule("stuck, a loop, crisis, turbulence or 40% failing commands", "phase thriving or stable", "strained"),
     StoryRule("stuck, a loop, crisis, turbulence or 40% failing commands", "governor idle", "watching"),
     StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
@@ -89,9 +91,9 @@ def make_story(facts: Facts) -> Story:
     if facts.resolved and state == "stuck":
         state = "exploring"
     trouble = state == "stuck" or (facts.loop and not facts.ended)
-    if trouble and facts.failures and regime not in ROUGH:
-        regime = "turbulence"
-    if facts.resolved and regime == "crisis":
+    if trouble and regime not in ROUGH:
+        regime = "turbulence" if facts.failures else "calm"
+    if (facts.resolved or facts.ended) and regime == "crisis":
         regime = "turbulence"
     bad = regime in ROUGH or facts.loop or failing or facts.governor == "HALTED"
     if bad and state == "deep_work":
