@@ -364,8 +364,11 @@ class Installer:
                 before = parse(path, base64.b64decode(record.was))
         return _Left(settings_bytes(without_ours(settings, before), now), rights, [], ours=True)
 
-    def status(self, hooks: AgentHooks, project: Path | None = None) -> Installed:
-        """Compare what is installed with what was written, and make a test call through it."""
+    def status(self, hooks: AgentHooks, project: Path | None = None, here: Path | None = None) -> Installed:
+        """Compare what is installed with what was written, and make a test call through it.
+
+        The settings of the project at `here` may switch all hooks off.
+        """
         path = self._path(hooks, project)
         record = self._recorded(path)
         mode = record.mode if record is not None else ""
@@ -378,8 +381,8 @@ class Installer:
             ours = bool(holds_ours(settings))
             lost = "nooscope's record of them is missing; install them again"
             return Installed(path, "damaged" if ours else "not installed", "", (lost,) if ours else ())
-        problems = tuple(self._faults(hooks, project, record, now, settings))
-        return Installed(path, "damaged" if problems else "installed", mode, problems)
+        problems = [*self._faults(hooks, project, record, now, settings), *_switched_off_in(here, hooks.name, path)]
+        return Installed(path, "damaged" if problems else "installed", mode, tuple(problems))
 
     def _faults(
         self, hooks: AgentHooks, project: Path | None, record: _Record, now: bytes | None, settings: Mapping[str, Any]
@@ -495,6 +498,20 @@ def _switched_off(path: Path, settings: Mapping[str, Any]) -> Iterator[str]:
         config = tomllib.loads(path.with_name("config.toml").read_text("utf-8"))
         if config.get("features", {}).get("hooks") is False:
             yield f"`features.hooks` is off in {path.with_name('config.toml')}: no hook runs"
+
+
+def _switched_off_in(here: Path | None, agent: str, known: Path) -> Iterator[str]:
+    """Switches in the settings of a project, from a folder of it up to the top of its repository."""
+    if here is None or agent != "claude":
+        return
+    above = (here, *here.parents)
+    top = next((folder for folder in above if (folder / ".git").exists()), here)
+    for folder in above[: above.index(top) + 1]:
+        for name in ("settings.json", "settings.local.json"):
+            path = folder / ".claude" / name
+            with contextlib.suppress(HooksRefused):
+                if path != known and (content := read_settings_file(path)) is not None:
+                    yield from _switched_off(path, parse(path, content))
 
 
 def _stub_faults(stub: Path, expected: str) -> Iterator[str]:

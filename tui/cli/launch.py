@@ -215,7 +215,7 @@ def hooks_section() -> Section:
 
     installer = own_installer()
     stuck = installer.undo()
-    states = {name: installer.status(agent) for name, agent in HOOKS.items()}
+    states = {name: installer.status(agent, here=Path.cwd()) for name, agent in HOOKS.items()}
     there = {name: one for name, one in states.items() if one.state in ("installed", "damaged")}
     findings = [Finding(name, f"{one.mode or 'installed'}, in {one.path}") for name, one in there.items()]
     findings += [Finding(name, problem, "problem") for name, one in there.items() for problem in one.problems]

@@ -119,6 +119,33 @@ def test_a_dead_guard_is_not_called_installed(damage: Callable[[Path], object], 
     assert found.state == "damaged" and any(problem in one for one in found.problems)
 
 
+@pytest.mark.parametrize(
+    ("name", "inside", "off"),
+    [
+        ("settings.json", "", True),
+        ("settings.local.json", "sub/folder", True),
+        ("settings.json", "sub/.git", False),
+        ("other.json", "", False),
+    ],
+)
+def test_a_project_that_switches_hooks_off_is_reported(name: str, inside: str, off: bool, machine: Machine) -> None:
+    installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)
+    installer.install(HOOKS["claude"], "guard")
+    project = machine.folder / "project"
+    (project / inside).mkdir(parents=True)
+    (project / ".claude").mkdir()
+    if ".git" not in inside:
+        (project / ".git").mkdir()
+    (project / ".claude" / name).write_text('{"disableAllHooks": true}')
+    here = project / inside.removesuffix("/.git")
+    found = installer.status(HOOKS["claude"], here=here)
+    assert (found.state == "damaged") == off
+    assert found.problems == (
+        (f"`disableAllHooks` is on in {project / '.claude' / name}: no hook runs",) if off else ()
+    )
+    assert installer.status(HOOKS["claude"]).state == "installed"
+
+
 def test_a_test_call_goes_through_the_installed_program(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     agents = ("claude", "codex", "opencode")
     installer = Installer(machine.folder / "hooks", machine.place.folder, {}, machine.folder)

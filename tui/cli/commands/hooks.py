@@ -83,7 +83,7 @@ def _print_status(project: Path | None, agents: list[str]) -> int:
 
     installer, damaged = own_installer(), False
     for name in agents:
-        installed = installer.status(HOOKS[name], project)
+        installed = installer.status(HOOKS[name], project, Path.cwd())
         mode = f" ({installed.mode})" if installed.mode else ""
         print(f"{name:<9} {installed.state}{mode}  {installed.path}")
         for problem in installed.problems:
