@@ -228,7 +228,7 @@ def events() -> str:
 
 def formats() -> str:
     """What is read, and how each log lies on the disk."""
-    from core.agents.table import AGENTS
+    from core.agents.registry import AGENTS
 
     rows = []
     for agent in AGENTS:
@@ -243,7 +243,7 @@ def formats() -> str:
 
 def told() -> str:
     """What each agent's log tells, and what it does not."""
-    from core.agents.table import AGENTS
+    from core.agents.registry import AGENTS
     from core.events import MATTERS
 
     found: dict[tuple[str, tuple[str, ...], str], list[str]] = {}

@@ -14,8 +14,7 @@ import orjson
 
 from bench.claude import lines, write_log, write_tree
 from bench.measure import Figure, best_of, quantile
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.engine.receptor import Receptor
 from core.events import ToolUse
 from core.logs.discovery import find

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.calls import Result, agent_report
 from core.agents.reader import TranscriptReader
-from core.agents.table import antigravity_conversation
+from core.agents.registry import antigravity_conversation
 from core.agents.tables import known_pairs
 from core.agents.values import decode, items, table, text
 from core.logs.format import Format, Sample

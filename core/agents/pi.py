@@ -9,7 +9,7 @@ from typing import Any
 
 from core.agents.calls import Result, cut_exit, is_advice, said_event
 from core.agents.reader import LateReader, holds_table
-from core.agents.table import OPENCLAW_FOLDERS
+from core.agents.registry import OPENCLAW_FOLDERS
 from core.agents.tables import known_words
 from core.agents.values import amount, code, items, table, text, token_counts, whole_number, words
 from core.logs.database import DatabaseRow, Rows, RowsRead, reading, select

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import Prompt, ToolUse, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

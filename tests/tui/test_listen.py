@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from core.logs.discovery import find
 from tests.core.export.films import hostile
 from tests.core.extras.telemetry import packing

@@ -122,7 +122,7 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def _read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
+def read_heartbeat(heart: Heart) -> tuple[HeartbeatStep, ...]:
     """Say what each step of the last tick did; empty before the first tick."""
     row = heart.metrics.last
     if row is None:
@@ -224,7 +224,7 @@ def read_mind(
         confidence=heart.confidence,
         executing=heart.executing,
         playbook=tuple([one.line() for one in heart.episodes.playbook]),
-        heartbeat=_read_heartbeat(heart),
+        heartbeat=read_heartbeat(heart),
         recalled=tuple(recalled),
         events=heart.fabric.recent(),
         emitted=heart.fabric.emitted,

@@ -15,8 +15,7 @@ import msgspec
 from blake3 import blake3
 from msgspec.structs import replace
 
-from core.agents.registry import known_agents
-from core.agents.table import agent_named
+from core.agents.registry import agent_named, known_agents
 from core.errors import LinkLost, UsageError
 from core.extras.hosts import stream
 from core.live.fleet.roster import Roster

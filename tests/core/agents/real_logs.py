@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
 _FORMS = {"cline-sdk": "cline", "openhands-v1": "openhands"}

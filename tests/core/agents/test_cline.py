@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from core.agents.cline import API, HISTORY, UI, ClineReader
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

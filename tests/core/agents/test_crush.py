@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from core.agents.crush import CrushReader
-from core.agents.registry import make_kit
-from core.agents.table import agent_named
+from core.agents.registry import agent_named, make_kit
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.agents.droid import DroidReader
-from core.agents.registry import make_kit
-from core.agents.table import agent_named
+from core.agents.registry import agent_named, make_kit
 from core.events import Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.links import links

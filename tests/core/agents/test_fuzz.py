@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from core.events import ToolUse
 from core.logs.format import Reader, Sample
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in

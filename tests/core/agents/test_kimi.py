@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from core.agents.kimi import KimiReader, KimiWireReader, session_of
-from core.agents.registry import make_kit
-from core.agents.table import agent_named
+from core.agents.registry import agent_named, make_kit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

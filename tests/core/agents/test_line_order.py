@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from core.agents.claude_code.reader import ClaudeCode
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import Event, Outcome, ToolUse
 from core.logs.finder import sessions
 from core.logs.follow import Follower

@@ -12,8 +12,7 @@ from core.agents.antigravity import AntigravityReader
 from core.agents.cursor import CursorReader
 from core.agents.gemini import QwenReader
 from core.agents.openhands import OpenHandsFolderReader
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions

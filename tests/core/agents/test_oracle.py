@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from core.events import MAIN, AgentStart, Compaction, ToolUse, Turn
 from core.logs.format import Sample, recognise
 from tests.core.agents import oracle

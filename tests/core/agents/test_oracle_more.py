@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.agents.chat import ChatReader
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
 from core.logs.format import Format, Sample, recognise
 from tests.core.agents import oracle_more

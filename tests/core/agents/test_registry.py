@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import Prompt, SessionStart, ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
@@ -96,7 +95,7 @@ def test_a_log_that_its_agent_is_certain_of_wakes_no_other_agent(tmp_path: Path)
         "from core.agents.registry import make_kit\n"
         "from core.logs.finder import Finder\n"
         "print(Finder(make_kit()).format(Path(sys.argv[1]))[0].name)\n"
-        "from core.agents.table import AGENTS\n"
+        "from core.agents.registry import AGENTS\n"
         "files = {module for agent in AGENTS for module in agent.formats._modules}\n"
         "print(*sorted(files & set(sys.modules)))\n"
     )

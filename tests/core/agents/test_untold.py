@@ -16,8 +16,7 @@ from core.agents.cursor import CursorReader
 from core.agents.gemini import QwenReader
 from core.agents.models import Models
 from core.agents.open_events import OpenEventsReader
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.engine.society.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions

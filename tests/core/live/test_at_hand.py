@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.agents.registry import prompt_command, resume_command
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, prompt_command, resume_command
 from core.live.tmux import Pane, go_to_pane, open_window, pane_of, panes, running
 
 

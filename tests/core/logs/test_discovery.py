@@ -14,8 +14,7 @@ import pytest
 
 from core.agents.crush import CrushReader
 from core.agents.open_events import write
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.events import SessionStart, ToolUse
 from core.logs import lines
 from core.logs.discovery import describe_sessions, find

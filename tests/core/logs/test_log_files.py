@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
 from core.logs import log_files
 from core.logs.discovery import find
@@ -136,7 +135,7 @@ from core.errors import UnreadableLog
 from core.logs.discovery import find
 from core.logs.follow import Follower
 from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from core.logs.finder import sessions
 kit = make_kit()
 assert all(agent.formats for agent in AGENTS)
@@ -181,7 +180,7 @@ import os, sys
 import logging, asyncio, mmap, watchfiles
 import core.agents.opencode, core.live.carry_over, core.live.driver, core.live.notices
 import tui.cli.commands.watch
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS
 from tui.cli.commands.watch import Watch
 Watch._follow = lambda self: 0
 from tui.cli import main

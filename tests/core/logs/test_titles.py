@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import claude_title
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.glimpse import LONGEST, read_title, title_of

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.registry import make_kit
-from core.agents.table import AGENTS
+from core.agents.registry import AGENTS, make_kit
 from core.agents.words import WordReader, word_logs
 from core.engine.society import Society
 from core.events import MAIN, Event, Prompt, Rollback, Where

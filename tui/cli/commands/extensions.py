@@ -81,7 +81,7 @@ def _offer(name: str) -> Offer:
 
 def _ours() -> Iterator[Row]:
     """Return the built-in parts, which use the same registry."""
-    from core.agents.table import AGENTS
+    from core.agents.registry import AGENTS
     from core.export.exporters import BUILT_IN
     from core.extras.telemetry.station import LiveTrace, MetricsServer
     from core.live.carry_over import CarryOver
