@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.events import CONTINUES, MAIN, Action, Matter, Purpose
+from core.report.event_words import BYPASSES, mode_words
 from core.report.story import Close
 from core.report.turn_endings import Ending, TurnEnding
 from core.settings import Settings
@@ -86,6 +87,7 @@ class StatusFacts(Struct, frozen=True):
     ending: TurnEnding = TurnEnding("")
     hooked: bool = False  # Its hooks report ahead of its log.
     process: Process = ""
+    mode: str = ""  # What the agent may do without asking, in its own word.
     stuck: AgentTrouble | None = None
     flow: float | None = None  # Since when the flow gate fires.
     context: float = 0.0
@@ -317,7 +319,8 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     hint = "" if facts.hooked else "; `nooscope hooks install` reports permission prompts at once"
     answered = facts.closed if facts.close == "said" else -1.0
     quick = [call for call in facts.open if call.action in QUICK_ACTIONS and call.at >= answered]
-    if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
+    asks = mode_words(facts.mode) != BYPASSES
+    if quick and asks and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
         why = f"{quick[0].tool} takes unusually long; it may ask for permission"
         began = _began(quick[0], facts)
         return Status("may need you", 3, began, why, need="permission", tool=quick[0].tool)

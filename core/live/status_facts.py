@@ -53,6 +53,7 @@ class StatusTracker:
         self.work = TurnWork()  # What it did since then.
         self.endings = EndingReader()  # Reads the last words of turns, from the logs that it may read.
         self.synthetic = False
+        self.mode = ""  # What it may do without asking.
         self.untold: tuple[Matter, ...] = ()
 
     def copy(self) -> StatusTracker:
@@ -98,6 +99,8 @@ class StatusTracker:
             self.synthetic, self.untold = event.synthetic_time, event.untold
 
     def _work_on(self, event: Event) -> None:
+        if isinstance(event, Prompt | Turn):
+            self.mode = event.mode or self.mode
         if type(event) is Rollback or (type(event) is Prompt and not event.interrupt):
             self.turns.clear()
             self.work = TurnWork()
@@ -142,6 +145,7 @@ class StatusTracker:
                 open=open_calls(pending),
                 flow=self._flow,
                 synthetic=self.synthetic,
+                mode=self.mode,
                 untold=self.untold,
                 lost=lost,
                 read=read,
@@ -249,6 +253,7 @@ class StatusHistory:
         self._began = array("d")  # When each of them was made.
         self._answered: dict[str, int] = {}  # Place of each agent's last event that is not a call without an answer.
         self._clocks: list[tuple[int, bool]] = []  # Where the log's times begin to be made up, or not to be.
+        self._modes: list[tuple[int, str]] = []  # From where on it may do what without asking.
         self._turns = array("q")  # Places at which the main agent was set to work.
         self._prompts = array("q")  # Places of the person's prompts to it.
         self._last_close: Close = ""
@@ -261,8 +266,10 @@ class StatusHistory:
         left = last_word(self._backwards(index), self._final)
         close = left.close
         clocks = [made_up for place, made_up in self._clocks if place < index]
+        modes = [mode for place, mode in self._modes if place < index]
         log = StatusFacts(
             events=index,
+            mode=modes[-1] if modes else "",
             heard=self._timeline.time_of(index) if index else 0.0,
             close=close,
             closed=left.at,
@@ -341,6 +348,11 @@ class StatusHistory:
             if isinstance(event, Prompt) and event.agent == MAIN:
                 self._prompts.append(place)
             if event.agent == MAIN:
+                if isinstance(event, Prompt | Turn) and event.mode not in (
+                    "",
+                    self._modes[-1][1] if self._modes else "",
+                ):
+                    self._modes.append((place, event.mode))
                 close = next_close(event, self._last_close, self._last_closed, self._final)
                 if close and begins_turn(self._last_close, close):
                     self._turns.append(place)

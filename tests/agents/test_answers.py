@@ -97,9 +97,10 @@ def journal(nooscope: Nooscope) -> list[PermitEntry]:
 
 
 def seconds_until(there: Callable[[], object], act: Callable[[], object], told: Callable[[], object]) -> float:
-    """How long it takes from an act until something is there."""
+    """How long it takes from an act until something is there; an act that waits first says when it began."""
     start = time.monotonic()
-    act()
+    began = act()
+    start = began if isinstance(began, float) else start
     while not there():
         assert time.monotonic() < start + LONGEST / 4, told()
         time.sleep(0.005)
@@ -124,24 +125,28 @@ def answers_by(way: str, kind: type[Agent], nooscope: Nooscope, pane: Pane) -> I
     elif way == "page":
         with page(nooscope) as (tab, drawn):
 
-            def press_on_page(choice: str, asked: PermitQuestion) -> None:
+            def press_on_page(choice: str, asked: PermitQuestion) -> float:
                 late = time.monotonic() + LONGEST / 4
                 while asked.what not in (shown := ESCAPES.sub("", "".join(drawn))):
                     assert time.monotonic() < late, shown[-2000:]
                     tab.wait_for_timeout(100)
+                began = time.monotonic()
                 press_keys(tab, KEYS[choice])
+                return began
 
             yield press_on_page
     else:
         wait_for(nooscope.agent.logs)
         with our_screen(nooscope, "fleet" if way == "fleet" else "watch") as ours:
 
-            def keys(choice: str, asked: PermitQuestion) -> None:
+            def keys(choice: str, asked: PermitQuestion) -> float:
                 ours.until(asked.what, "d deny")
+                began = time.monotonic()
                 for key in KEYS[choice]:
                     ours.type(key)
                     if key == "d":
                         ours.until("Deny call")
+                return began
 
             yield keys
 

@@ -56,7 +56,7 @@ class SessionModel:
         self.kit = kit
         self.driver = Driver(Followed(session, kit, settings), initial_states, inputs=inputs, changed=changed)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
-        self.project = self.tool = self.model = self.mode = ""
+        self.project = self.tool = self.model = ""
         self.last: Event | None = None
         # The last one that is more than the end of a turn, which says nothing of its own.
         self._shown: Event | None = None
@@ -96,8 +96,6 @@ class SessionModel:
         frustration = step.percept.axes[_FRUSTRATION]
         part, highest = self.curve.pop() if self.curve and self.curve[-1][0] >= number else (number, 0.0)
         self.curve.append((part, max(highest, frustration)))
-        if isinstance(event, Prompt | Turn) and event.agent == MAIN:
-            self.mode = event.mode or self.mode
         if isinstance(event, Turn):
             self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
             self._charge(event)
@@ -455,7 +453,7 @@ class Member:
             agent=model.tool or listing.agent,
             project=model.project or listing.project,
             model=model.model,
-            mode=mode_words(model.mode),
+            mode=mode_words(model.driver.tracker.mode),
             state=state,
             pattern=pattern,
             frustration=frustration,

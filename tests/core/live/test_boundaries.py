@@ -80,6 +80,9 @@ def test_a_question_does_not_wait_for_sub_agents() -> None:
 def test_a_quick_call_may_ask_for_permission_from_a_limit_on(off: float, word: str) -> None:
     call = Open(NOW - QUICK - off, "main", "Edit", "file_edit")
     assert stand(replace(BUSY, open=(call,))).word == word
+    for mode in ("never danger-full-access", "bypassPermissions"):
+        assert stand(replace(BUSY, open=(call,), mode=mode)).word == "working", "it asks for no permission"
+    assert stand(replace(BUSY, open=(call,), mode="acceptEdits")).word == word
 
 
 @pytest.mark.parametrize(("off", "word"), zip(AROUND, ("may need you", "ended", "ended"), strict=True))

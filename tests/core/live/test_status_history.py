@@ -16,6 +16,7 @@ from core.events import (
     Event,
     Outcome,
     Prompt,
+    Rollback,
     SessionEnd,
     SessionStart,
     ToolUse,
@@ -43,6 +44,28 @@ def test_a_recording_tells_the_facts_of_the_watch(seed: int, agents: int, size: 
     history = StatusHistory(timeline, FINAL)
     for index in (*range(1, len(timeline) + 1, 7), len(timeline)):
         assert history.facts(index, timeline.society_at(index)) == seen[index - 1]
+
+
+def test_rollbacks_and_modes_are_the_same_in_the_recording_and_in_the_watch() -> None:
+    events: list[Event] = [
+        Prompt(at=NOW, characters=3, mode="plan"),
+        Turn(at=NOW + 1, stop="end_turn"),
+        Prompt(at=NOW + 2, characters=3, mode="bypassPermissions", agent="other"),
+        Prompt(at=NOW + 3, characters=3),
+        Turn(at=NOW + 4, mode="bypassPermissions"),
+        Rollback(at=NOW + 5, turns=1),
+        Prompt(at=NOW + 6, characters=3, mode="plan"),
+        Rollback(at=NOW + 7, turns=9),
+    ]
+    timeline, tracker = Timeline(Settings()), StatusTracker(FINAL)
+    seen = []
+    for event in events:
+        tracker.update(event, timeline.add(event))
+        seen.append(tracker.facts(timeline.society))
+    history = StatusHistory(timeline, FINAL)
+    assert [history.facts(index, timeline.society_at(index)) for index in range(1, len(events) + 1)] == seen
+    assert [facts.mode for facts in seen] == ["plan"] * 4 + ["bypassPermissions"] * 2 + ["plan"] * 2
+    assert [facts.close for facts in seen[3:]] == ["asked", "said", "rolled back", "asked", "rolled back"]
 
 
 def test_trouble_of_a_sub_agent_that_the_session_forgot_since() -> None:
