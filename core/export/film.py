@@ -19,7 +19,7 @@ from core.report.analysis import Gatherer, Summary
 from core.report.event_words import about
 from core.report.formatting import token_amount
 from core.report.outcome import outcome_with_fates, read_outcome
-from core.report.rollbacks import Rollbacks
+from core.report.rollbacks import Rollbacks, counted
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
@@ -176,6 +176,7 @@ def film(
     cost = 0.0
     rollbacks = Rollbacks()
     unknown = status_of(StatusFacts(), 0.0, limits)
+    events = list(counted(events))
     for event in events:
         step = timeline.add(event)
         gatherer.add(event, step)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from pathlib import PurePath
+
+from msgspec.structs import replace
 
 from core.events import MAIN, Event, Prompt, Rollback, Where
 
@@ -64,3 +66,11 @@ class Rollbacks:
                     return number
                 last = number
         return len(self.standing) if last is None else last + 1
+
+
+def counted(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events, with the number of prompts that each rollback took back."""
+    rollbacks = Rollbacks()
+    for event in events:
+        taken_back = rollbacks.step(event)
+        yield replace(event, turns=taken_back, kept=None) if type(event) is Rollback else event

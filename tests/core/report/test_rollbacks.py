@@ -22,7 +22,7 @@ from core.logs.session import LogSession, read_session
 from core.report.analysis import Gatherer
 from core.report.log_tree import LogTree
 from core.report.now import NowReader
-from core.report.rollbacks import Rollbacks
+from core.report.rollbacks import Rollbacks, counted
 from core.report.search import fill_index, search
 from core.report.story import story
 from core.settings import Settings
@@ -187,6 +187,7 @@ def test_files_after_rollbacks_are_one_session(twice: bool, tmp_path: Path) -> N
     assert [text for text, gone in fates if gone] == ["second thing", *(["second thing changed"] if twice else [])]
     last = "third try" if twice else "second thing changed"
     assert [text for text, gone in fates if not gone] == ["first thing", last]
+    assert [event.turns for event in counted(events) if type(event) is Rollback] == [1, 1][: 1 + twice]
     (found,) = find(AGENTS, {}, tmp_path, now=path.stat().st_mtime)
     assert (found.path, len(found.paths), found.title) == (path, 3 if twice else 2, "first thing")
 
