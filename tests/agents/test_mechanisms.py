@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.agents.fake_model import Answer, FakeModel, say, use
 from tests.agents.panes import wait_for
 from tests.agents.programs import LONGEST, Claude, Codex
-from tests.agents.test_loop import Nooscope
+from tests.agents.test_loop import PATIENT, Nooscope, ours
 from tests.agents.test_real_agents import run, write
 
 STAMP = '"timestamp":"([^"]+)"'
@@ -170,3 +170,49 @@ def test_the_playbook_forgets_what_later_prompts_refute(tmp_path: Path) -> None:
             pages.append(json.loads(nooscope.do("inspect", "frame", str(log), "--json"))["frame"]["mind"]["playbook"])
     line = "editing in src/ went well"
     assert pages == [[], [], [f"{line} 3 of 3 times"], [f"{line} 4 of 4 times"], [f"{line} 4 of 5 times"], []]
+
+
+def test_a_cancelling_message_denies_the_next_call_with_its_sentence(tmp_path: Path) -> None:
+    story = [run(Claude, "touch one"), run(Claude, "touch two", held=True), run(Claude, "touch three"), say("done")]
+    with FakeModel({"make it work": story}) as model:
+        agent = Claude(tmp_path, model.url)
+        nooscope = Nooscope(agent)
+        nooscope.do("hooks", "install", "claude", "--guard", "--deadline", PATIENT)
+        with nooscope.listening():
+            running = agent.start("make it work")
+            assert model.waiting.wait(LONGEST)
+            (log,) = agent.logs()
+            nooscope.do("hooks", "advice", "--tell", log.stem, "Leave two alone.", "--cancel")
+            model.go()
+            agent.finish(running)
+        told = "\n".join(model.asked[-1].texts)
+    made = [name for name in ("one", "two", "three") if (agent.project / name).exists()]
+    assert made == ["one", "three"] and "[nooscope] Leave two alone." in told
+
+
+EXTENSION = """
+from core.extension import Extension
+class Worder(Extension):
+    name = "worder"
+    def before_agent_start(self, session):
+        return ["Keep commits small."]
+    def on_context(self, session, words):
+        return f"{words} It is in the diary."
+EXTENSION = Worder
+"""
+
+
+def test_an_extension_words_advice_and_offers_a_line_at_the_start(tmp_path: Path) -> None:
+    story = [run(Claude, "python3 missing.py") for _ in range(7)]
+    with FakeModel({"make it work": [*story, say("I give up.")]}) as model:
+        agent = Claude(tmp_path, model.url)
+        nooscope = Nooscope(agent)
+        folder = agent.home / ".config" / "nooscope" / "extensions"
+        folder.mkdir(parents=True)
+        (folder / "worder.py").write_text(EXTENSION)
+        nooscope.do("hooks", "install", "claude", "--advise", "--deadline", PATIENT)
+        with nooscope.listening("--set", "response.advice.level=full"):
+            agent.run("make it work")
+    lines = [line for said in ours(model) for line in said]
+    assert any("It is in the diary." in line for line in lines)
+    assert any("Keep commits small." in text for asked in model.asked for text in asked.texts)

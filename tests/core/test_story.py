@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import sample_sessions
 from core.agents.registry import make_kit
@@ -14,11 +15,11 @@ from core.engine.governor.machine import STATES
 from core.engine.mind.cortical import PHASES, SEVERITY, Regime
 from core.engine.percept import AGENT_STATES, AgentState
 from core.engine.society.engine import RULES, Engine, Facts, Story, make_story
-from core.events import MAIN, Event
+from core.events import MAIN, Event, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.settings import Settings
-from tests.core.story_check import contradictions
+from tests.core.story_check import clashes, contradictions
 
 LOGS = Path(sample_sessions.__file__).parent / "logs"
 FINE = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, False)
@@ -89,6 +90,20 @@ def test_the_check_finds_each_contradiction() -> None:
     assert contradictions(Story("exploring", False, "progress", "strained", "watching"), FINE._replace(loop=True))
     assert contradictions(Story("idle", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
     assert len(RULES) == 11
+
+
+def test_the_check_finds_what_clashes_with_the_status() -> None:
+    engine = Engine(Settings())
+    for number in range(4):
+        engine.step(ToolUse(at=float(number), program="make", action="shell_exec"))
+    frame = engine.frame()
+    calls = [ToolUse(at=1.0, program="make", outcome="failure")] * 4
+    flowing = replace(frame, story=Story("deep_work", True, "crisis", "strained", "watching"))
+    assert clashes("working", frame, calls[:3]) == []
+    assert clashes("looping", flowing, []) == ["looping beside deep_work in crisis"]
+    assert clashes("done", flowing, []) == ["done in a crisis"]
+    assert clashes("working", flowing, calls[:3]) == []
+    assert clashes("working", flowing, calls) == ["flow or confidence after four failing commands"]
 
 
 def _checked(events: list[Event]) -> int:

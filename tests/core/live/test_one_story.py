@@ -35,6 +35,7 @@ from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.core.hooks.calls import session as hooked_session
+from tests.core.story_check import clashes
 from tui.feed.feed import Film, subject_of
 from tui.feed.viewpoint import Playhead
 
@@ -95,6 +96,7 @@ def test_outputs_agree_all_along_every_recording(shared_data: Path, every: bool)
             strip = screen.view(head, MAIN, None).status
             assert strip is not None
             assert status_json(strip) == status_json(frame), (session.path, index)
+            assert clashes(frame.word, society.frame(MAIN, at), timeline.events[:index]) == [], (session.path, index)
             page = exported.moments[index - 1].status
             assert (page.word, page.ending, page.words) == (frame.word, frame.ending, frame.words)
             ended = story(timeline.events[prompt:index], read=read).ended if frame.ending else ()
