@@ -112,7 +112,7 @@ class OpenEventsReader(TranscriptReader):
                     fields[name] = _print(fields[name])
             return self._with_own_words(msgspec.convert(fields, kind), line)
         except (msgspec.ValidationError, ValueError, TypeError) as fault:
-            self.note(f"event with a wrong field: {_place(fault)}")
+            self.note(_problem(fault))
             return None
 
     def _with_own_words(self, event: Event, line: dict[str, Any]) -> Event:
@@ -202,9 +202,12 @@ def _print(value: Any) -> int:
     return number
 
 
-def _place(fault: Exception) -> str:
-    """Which field it was, in the words of the fault."""
-    return str(fault).rpartition(" - at ")[2].strip("`") if " - at " in str(fault) else "a fingerprint"
+def _problem(fault: Exception) -> str:
+    """Which field is wrong or missing, in the words of the fault."""
+    words, _, place = str(fault).partition(" - at ")
+    if "missing required field" in words:
+        return f"event without {words.split('`')[1]}"
+    return f"event with a wrong field: {place.strip('`') or 'a fingerprint'}"
 
 
 def _sniff(sample: Sample) -> int:

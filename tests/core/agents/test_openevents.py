@@ -174,6 +174,8 @@ def test_agents_and_sessions_by_hand() -> None:
         ({"at": 5, "session": "s", "tool": "zork"}, "unknown tool without a known action"),
         ({"at": 5, "session": "s", "tool": "bash", "outcome": "fine"}, "unknown outcome"),
         ({"kind": "dream", "at": 5}, "event of an unknown kind"),
+        ({"kind": "prompt", "at": 5}, "event without characters"),
+        ({"kind": "agent_start", "at": 5, "agent": "main"}, "event without child"),
         ({"kind": "prompt", "at": 5, "characters": "many"}, "event with a wrong field: $.characters"),
         ({"kind": "prompt", "at": 5, "characters": 1, "call": "zz"}, "event with a wrong field: a fingerprint"),
     ],
