@@ -556,7 +556,10 @@ _HEADERS = (
     ("_session=", _SESSION),
 )
 
-_PRIVATE_KEY = re.compile(r"(?i)private[ _-]?key\W{1,12}(?:is\W{1,6})?(?P<bare>(?:0x)?[0-9a-f]{64})(?![0-9a-f])")
+_PRIVATE_KEY = re.compile(
+    r"(?i)private[ _-]?key(?:[ ](?:of|for)(?:[ ][\w']{1,20}){1,3}?)?\W{1,12}(?:is\W{1,6})?"
+    r"(?P<bare>(?:0x)?[0-9a-f]{64})(?![0-9a-f])"
+)
 _PHRASE_WORDS = ("seed", "recovery", "mnemonic", "backup", "secret")
 _PHRASE_NAME = (
     rf"(?i)(?:{'|'.join(_PHRASE_WORDS)})[ _-]?(?:phrase|words)?(?:[ ]is|\\*[\"']?[ ]*[:=])\s*"
@@ -597,10 +600,12 @@ _UNSEEN_CHARACTERS = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff]"
 )
-_UNSEEN_ESCAPES = r"\\{1,8}+u(?:00ad|200[b-f]|202[a-e]|206[0-9a-f]|feff)"
+# What follows the escape in a terminal's sequence for colours or links.
+_CONTROL = r"(?:\[[0-9;:?]{0,32}[ -/]{0,2}[@-~]|\][^\x07\x1b\\]{0,512}(?:\x07|\x1b\\|\\{1,8}u0007))"
+_UNSEEN_ESCAPES = rf"\\{{1,8}}+u(?:00ad|200[b-f]|202[a-e]|206[0-9a-f]|feff|001[bB]{_CONTROL})"
 _UNSEEN_CHARACTER, _UNSEEN_ESCAPE = re.compile(_UNSEEN_CHARACTERS), re.compile(_UNSEEN_ESCAPES)
-# Characters without width, as they are or as escapes of JSON.
-_UNSEEN = re.compile(f"(?:{_UNSEEN_CHARACTERS}|{_UNSEEN_ESCAPES})+")
+# Characters and sequences without width, as they are or as escapes of JSON.
+_UNSEEN = re.compile(f"(?:{_UNSEEN_CHARACTERS}|\x1b{_CONTROL}|{_UNSEEN_ESCAPES})+")
 _LETTERS = "[A-Za-z0-9_.+/=-]"
 # A line break, and letters and digits that may continue a token.
 _CONTINUATION = re.compile(
@@ -708,7 +713,11 @@ def _piecewise(words: Sequence[str], gap: str) -> list[str]:
 def _spans(text: str) -> Iterator[Span]:
     """Yield every secret; invisible characters and line breaks inside do not save one."""
     yield from _visible_spans(text)
-    if (not text.isascii() and _UNSEEN_CHARACTER.search(text)) or ("\\u" in text and _UNSEEN_ESCAPE.search(text)):
+    if (
+        "\x1b" in text
+        or (not text.isascii() and _UNSEEN_CHARACTER.search(text))
+        or ("\\u" in text and _UNSEEN_ESCAPE.search(text))
+    ):
         yield from _without_unseen(text)
     if "\n" in text or "\\n" in text:
         yield from _wrapped_tokens(text)

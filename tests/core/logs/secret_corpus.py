@@ -361,6 +361,7 @@ PLACES: list[tuple[str, str]] = [
     ("correct horse battery", 'the passphrase is "{}"'),
     (M[:20], "our token for deploys was {}."),
     (H[:64], "the private key is 0x{}"),
+    (H[:64], "private key of my wallet: 0x{}"),
     ("legal winner thank year wave sausage worth useful legal winner thank yellow", "seed phrase: {}"),
     (", ".join(["17"] * 64), "private key bytes: [{}]"),
     (PW, 'ConvertTo-SecureString "{}" -AsPlainText -Force'),

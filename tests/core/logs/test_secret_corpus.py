@@ -60,7 +60,10 @@ def test_secrets_go_from_lines_of_json() -> None:
             json.loads(hidden)
 
 
-UNSEEN = ("\u200b", "\u200d", "\u00ad", "\ufeff", "\u2060", "\\u200b")
+UNSEEN = (
+    *("\u200b", "\u200d", "\u00ad", "\ufeff", "\u2060", "\\u200b"),
+    *("\x1b[0m", "\x1b[01;31m\x1b[K", "\\u001b[38;5;9m", "\x1b]8;;http://x\x07"),
+)
 BREAKS = ("\n", "\r\n", "\n    ", "\\\n", "\\n")
 
 
@@ -152,6 +155,11 @@ PIECES = [
         "a1b2c3d4\\n",
         "\u200b",
         "ghp_\u200babc",
+        "\x1b[0;",
+        "\x1b[m1a",
+        "\x1b]8;",
+        "\\u001b]",
+        "private key of a ",
         "17, ",
         "private [1,",
         "mnemonic: abc ",
