@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings import Settings
 
-VERSION = 20  # Raised when the same log gives a different result.
+VERSION = 21  # Raised when the same log gives a different result.
 
 T = TypeVar("T")
 

@@ -132,7 +132,7 @@ def _today() -> int:
     return int(time.time()) // _DAY
 
 
-WORDS_VERSION = 8
+WORDS_VERSION = 9
 _TABLES = (
     """CREATE TABLE log (
         id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
