@@ -67,6 +67,7 @@ class Prompt(_Base, frozen=True, kw_only=True, gc=False, tag="prompt"):
 
     characters: int
     call: int = 0  # Fingerprint of the text.
+    names: int = 0  # How many names of code it contains that no prompt before it did.
     interrupt: bool = False  # The person stopped the agent rather than asked for something.
     mode: str = ""  # What the agent may do without asking, in its own word; blank if the log does not say.
 
@@ -113,6 +114,7 @@ class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
     shape: int = 0  # The same with numbers, ids and quoted text blanked; near-duplicates share it.
     result: int = 0  # Fingerprint of the result's text; 0 where it is blank.
     size: int = 0  # Characters of the result.
+    named: int = 0  # How many names of the prompts come up in the result for the first time.
     before: int = 0  # Of an edit, the fingerprint of the text it took away.
     after: int = 0  # Of an edit, the fingerprint of the text it put there.
     modified: float | None = None  # When the first target last changed on disk, as far as the log tells.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 
 from bench.fit import outlook
 from bench.fit.phrases import CHECKING, POOL
 from bench.fit.ridge import folds, logistic
-from bench.fit.runs import COLUMNS, Walked
+from bench.fit.runs import COLUMNS, Walked, walked, whole_prompts
 
 CHECK, DOUBT = POOL.index(" verif"), POOL.index(" maybe ")
 
@@ -57,3 +60,23 @@ def test_the_readout_finds_the_law_and_is_the_same_twice() -> None:
         assert len(one.names) <= 20
         np.testing.assert_array_equal(one.weights, again.stages[stage].weights)
     assert (fit.phrases.checking, fit.phrases.doubting) == (CHECKING, [DOUBT])
+
+
+def test_a_cut_prompt_is_replaced_by_the_whole_one(tmp_path: Path) -> None:
+    """Names of the prompt can be counted only if the prompt is whole."""
+    calls = [
+        {
+            "role": "assistant",
+            "content": "<function=execute_bash>\n<parameter=command>cat a.py</parameter>\n</function>",
+        },
+        {"role": "user", "content": "EXECUTION RESULT of [execute_bash]:\ndef read_all(): close_all()"},
+    ]
+    messages = [{"role": "user", "content": "fix [... 9 characters cut ...]"}, *calls]
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(json.dumps({"run": "1", "model": "m", "task": "t", "resolved": True, "messages": messages}))
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text(json.dumps({"task": "t", "prompt": "fix read_all and write_all"}) + "\n")
+    places = [COLUMNS.index(name) for name in ("names_asked", "names_seen")]
+    (cut,), (whole,) = walked([runs], {}), walked([runs], whole_prompts(prompts))
+    assert cut.counts[-1, places].tolist() == [0, 0]
+    assert whole.counts[-1, places].tolist() == [2, 1]

@@ -14,7 +14,7 @@ import numpy as np
 from bench.fit.phrases import Chosen, choose
 from bench.fit.ridge import Floats, Ints, balanced, folds, logistic, standardised
 from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
-from core.engine.response.outlook import PHRASES, scaled
+from core.engine.response.outlook import NAMES, PHRASES, scaled
 from core.timeline.evaluation import Bools, Ranking
 
 # Counts looked at while a run goes on.
@@ -36,6 +36,7 @@ GOING = (
     "since_good_edit",
     "since_change",
     "edits_recent",
+    NAMES,
 )
 # Counts looked at when it has ended.
 ENDED = (
@@ -56,7 +57,7 @@ ENDED = (
     "since_good_edit",
     "since_run",
     "failures_since_edit",
-    "edits_recent",
+    NAMES,
 )
 SHARED = 60.0  # The ridge on the weights that all stages share.
 OWN = 100.0  # The ridge on what a stage adds to them.
@@ -199,9 +200,9 @@ def columns(standing: Standing, stage: str, chosen: Chosen | None) -> Floats:
     counts = standing.counts[:, [COLUMNS.index(name) for name in names]]
     for place, phrases in enumerate(chosen or (), counts.shape[1] - len(PHRASES)):
         counts[:, place] = standing.spoken[:, phrases].sum(1)
-    actions = standing.counts[:, COLUMNS.index("actions")]
+    actions, asked = (standing.counts[:, COLUMNS.index(name)] for name in ("actions", "names_asked"))
     return np.column_stack(
-        [np.vectorize(partial(scaled, name))(counts[:, place], actions) for place, name in enumerate(names)]
+        [np.vectorize(partial(scaled, name))(counts[:, place], actions, asked) for place, name in enumerate(names)]
     )
 
 

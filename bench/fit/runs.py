@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,9 @@ from core.agents.models import Tone, plain_words
 from core.agents.registry import make_kit
 from core.engine.receptor.facts import COUNTS, ActionFacts
 from core.engine.receptor.receptor import EFFECTIVE
-from core.events import ToolUse, Turn
+from core.events import Prompt, ToolUse, Turn
 from core.settings.receptor import FactSettings
-from core.timeline.evaluation import LabelledRun, labelled_run, sources
+from core.timeline.evaluation import LabelledRun, RunSource, labelled_run, sources
 
 RECENT = ("failures_recent", "stale_recent", "edits_recent")
 COLUMNS = (*COUNTS, *RECENT)
@@ -50,14 +51,32 @@ def _heard() -> Iterator[list[str]]:
         yield said
 
 
-def walked(paths: list[Path]) -> list[Walked]:
+def whole_prompts(path: Path) -> dict[str, str]:
+    """The prompt of each task, from lines with `task` and `prompt`."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return {line["task"]: line["prompt"] for line in lines}
+
+
+def _with_prompt(source: RunSource, prompts: dict[str, str]) -> RunSource:
+    """A run with the whole prompt of its task in place of one that was cut."""
+    run = json.loads(source.label)
+    prompt = prompts.get(run.get("task", ""))
+    messages = run["traj"]["messages"] if "traj" in run else run["messages"]
+    asked = next((message for message in messages if message["role"] == "user"), None)
+    if prompt is None or asked is None:
+        return source
+    asked["content"] = prompt
+    return source._replace(label=json.dumps(run).encode())
+
+
+def walked(paths: list[Path], prompts: dict[str, str]) -> list[Walked]:
     """Every labelled run, walked through the plain figures."""
     kit = make_kit()
     found: list[Walked] = []
     with _heard() as said:
         for source in sources(paths):
             del said[1:]
-            run = labelled_run(source, kit)
+            run = labelled_run(_with_prompt(source, prompts), kit)
             if isinstance(run, str):
                 raise SystemExit(run)
             one = _walk(run, said)
@@ -79,6 +98,8 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
             facts.update(event)
             rows.append([getattr(facts, name) for name in COLUMNS])
             heard.append(spoken)
+        elif isinstance(event, Prompt):
+            facts.add_prompt(event)
     if not rows:
         return None
     return Walked(run.model, run.task, not run.resolved, np.array(rows, float), np.array(heard, np.int16))

@@ -175,6 +175,13 @@ __all__ = ["Calls", "Result", "agent_report"]
 _make = tuple.__new__  # Builds a named tuple without its Python-level constructor: one is made for every call.
 # Part of an id that no other call has: the same call after its answer is a repetition.
 _UNIQUE = re.compile(r"(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}")
+# A name of code in a prompt: it contains an underscore or a capital, or it is beside a dot or a bracket.
+_NAME = re.compile(
+    r"(?<=\.)[A-Za-z_]\w{3,}|\b[A-Za-z_]\w{3,}(?=\(|\.\w)|\b_*[A-Za-z]\w*?(?:_[A-Za-z0-9]|[a-z0-9][A-Z])\w*"
+)
+_NAMES = 64  # Names of an agent's prompts that are looked for.
+_PROMPT = 8000  # Characters of a prompt that are looked at.
+_FIRST, _LAST = 500, 300  # Characters at the ends of a result that are looked at: the fit saw no more.
 _DONE = 512  # Answered calls remembered whole; of those before, only their ids.
 _HELD = 256  # Results that came before their calls, kept at once; the oldest is given up for another.
 
@@ -225,6 +232,7 @@ class Calls:
         self._joined: list[str] = []
         self._again: dict[str, int] = {}
         self._changed: dict[str, float] = {}
+        self._names: dict[str, dict[str, bool]] = {}  # By agent: names of its prompts, and whether they came up.
         self._project = ""
 
     @property
@@ -235,6 +243,26 @@ class Calls:
     @project.setter
     def project(self, folder: str) -> None:
         self._project = folder.replace("\\", "/").rstrip("/")
+
+    def look_for_names(self, prompt: str, agent: str = MAIN) -> int:
+        """Look for the names of code in a prompt from now on; return how many are new."""
+        names = self._names.setdefault(agent, {})
+        before = len(names)
+        for match in _NAME.finditer(prompt[:_PROMPT]):
+            if len(names) < _NAMES and len(match[0]) > 3:
+                names.setdefault(match[0], False)
+        return len(names) - before
+
+    def _new_names(self, result: str, agent: str) -> int:
+        names = self._names.get(agent)
+        if not names or not result:
+            return 0
+        if len(result) > _FIRST + _LAST:
+            result = f"{result[:_FIRST]}\n{result[-_LAST:]}"
+        new = [name for name, came_up in names.items() if not came_up and name in result]
+        for name in new:
+            names[name] = True
+        return len(new)
 
     def begin(
         self, call_id: str, tool: str, arguments: Any, at: float, agent: str = MAIN, where: Where | None = None
@@ -410,6 +438,7 @@ class Calls:
             shape=shape,
             result=fingerprint(text) if text else 0,
             size=len(text) if result.size is None else result.size,
+            named=self._new_names(text, agent),
             before=before,
             after=after,
             modified=modified,

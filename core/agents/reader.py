@@ -271,7 +271,8 @@ class TranscriptReader(AgentReader):
     def prompt(self, words: str, *, interrupt: bool = False, mode: str = "", **known: Any) -> events.Prompt:
         """Return the event of a person who says something, or stops the agent."""
         facts = {**self._common(**known), "characters": len(words), "call": fingerprint(words)}
-        return events.Prompt(**facts, interrupt=interrupt, mode=mode)
+        names = 0 if interrupt else self.calls.look_for_names(words, facts["agent"])
+        return events.Prompt(**facts, names=names, interrupt=interrupt, mode=mode)
 
     def rollback(self, turns: Any, kept: events.Where | None = None) -> events.Rollback:
         """Return the event of a person who takes prompts back."""

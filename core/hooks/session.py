@@ -276,7 +276,9 @@ class HookedSession:
     def _event(self, call: HookCall, at: float) -> Event | None:
         match call.moment:
             case "prompt":
-                return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
+                names = self._calls.look_for_names(call.said, call.agent)
+                characters, text = len(call.said), fingerprint(call.said)
+                return Prompt(at=at, agent=call.agent, characters=characters, call=text, names=names)
             case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
                 kind = self._kit.normalizer.sort(self.framework, call.tool, call.arguments)
                 self.ahead.begin(call, at, kind.action)

@@ -32,7 +32,7 @@ from core.timeline.run import NAMES, Track
 from core.timeline.timeline import RecordedEvents, SettingsChange, Timeline
 from core.zstd import zstd
 
-VERSION = 17
+VERSION = 18
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))  # Settings on which no recording depends.

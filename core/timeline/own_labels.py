@@ -16,7 +16,7 @@ from core.engine.receptor.receptor import EFFECTIVE
 from core.engine.response.loops import DETECTORS, LoopDetector
 from core.engine.response.outlook import STAGES, USUAL, scaled, stage_fit
 from core.errors import StoreError
-from core.events import MAIN, Event, ToolUse, Turn
+from core.events import MAIN, Event, Prompt, ToolUse, Turn
 from core.folders import learned_settings_file
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -94,6 +94,8 @@ def label_session(events: Iterable[Event], good: bool, created: float) -> Sessio
     for event in own:
         if isinstance(event, Turn):
             facts.add_phrases(event)
+        elif isinstance(event, Prompt):
+            facts.add_prompt(event)
         elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
             if facts.actions in points:
                 counts[points[facts.actions]] = _counts(facts, points[facts.actions])
@@ -111,7 +113,8 @@ def events_at(path: Path, session: str, settings: Settings) -> Iterator[Event]:
 
 
 def _counts(facts: ActionFacts, stage: str) -> dict[str, int]:
-    return {name: getattr(facts, name) for name in stage_fit(stage, Settings().response.outlook).names}
+    names = (*stage_fit(stage, Settings().response.outlook).names, "names_asked")
+    return {name: getattr(facts, name) for name in names}
 
 
 def _reach(events: Sequence[Event], name: DetectorName) -> int:
@@ -168,7 +171,10 @@ def _learn_stage(stage: str, lesson: Lesson, labels: Sequence[SessionLabel]) -> 
     bad = np.array([not label.good for label in labels])
     fit = stage_fit(stage, Settings().response.outlook)
     counts = [label.counts[stage] for label in labels]
-    rows = [[scaled(name, row.get(name, 0), row.get("actions", 0)) for name in fit.names] for row in counts]
+    rows = [
+        [scaled(name, row.get(name, 0), row.get("actions", 0), row.get("names_asked", 0)) for name in fit.names]
+        for row in counts
+    ]
     x = np.array(rows) - fit.means
     shifts = x @ fit.weights
     lesson = _compare(lesson, np.array([_left_out_loss(x, shifts, bad, place) for place in range(len(bad))]))

@@ -473,6 +473,7 @@ class ClaudeCode(AgentReader):
         if self._alone or not typed or not lines.is_prompt(text):
             return
         self._close(agent, out)
+        interrupt = text.startswith("[Request interrupted by user")
         out.append(
             Prompt(
                 at=at,
@@ -480,7 +481,8 @@ class ClaudeCode(AgentReader):
                 where=where,
                 characters=len(text),
                 call=fingerprint(text),
-                interrupt=text.startswith("[Request interrupted by user"),
+                names=0 if interrupt else self._calls.look_for_names(text, agent),
+                interrupt=interrupt,
                 mode=self._answers.mode,
             )
         )

@@ -8,7 +8,7 @@ from typing import Any
 from core.engine.receptor.emotion import CAUSES
 from core.engine.receptor.readings import FactsReading
 from core.engine.state import Stateful, byte_queue, grouped, keyed, mapped
-from core.events import ToolUse, Turn
+from core.events import Prompt, ToolUse, Turn
 from core.settings.receptor import FactSettings
 
 _OWN, _EDITED, _FAILED = 1, 2, 4  # Marks of a file: the agent created it, edited it, failed to edit it.
@@ -55,7 +55,7 @@ class ActionFacts(Stateful):
         self.rereads = self.new_files = self.checks = self.checks_passed = 0
         self.runs_since_change = self.edits_since_pass = self.since_good_edit = self.since_change = 0
         self.since_run = self.failures_since_edit = self.looks_before_edit = self.words_of_checking = 0
-        self.words_of_doubt = 0
+        self.words_of_doubt = self.names_asked = self.names_seen = 0
 
     def add_phrases(self, event: Turn) -> None:
         """Count the phrases of checking and of doubt in one turn of the model."""
@@ -64,6 +64,10 @@ class ActionFacts(Stateful):
         self.words_of_checking += event.checking
         self.words_of_doubt += event.doubting
         self._doubts = min(_DOUBTS, self._doubts + event.doubting)
+
+    def add_prompt(self, event: Prompt) -> None:
+        """Count the names of code in a prompt."""
+        self.names_asked += event.names
 
     def update(self, event: ToolUse) -> tuple[str, ...]:
         """Count one action; return its rows in the table of impulses."""
@@ -78,6 +82,7 @@ class ActionFacts(Stateful):
             causes += ["words_of_doubt"] * self._doubts
             self._doubts = 0
         self.actions += 1
+        self.names_seen += event.named
         self.since_good_edit += 1
         self.since_change += 1
         self.since_run += 1

@@ -160,6 +160,8 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     failures_since_edit: int  # Failures since the last successful edit, or since the beginning.
     looks_before_edit: int  # Files read and searches made before the first change.
     words_of_checking: int  # Phrases of checking in the agent's text, each counted once per answer.
+    names_asked: int  # Names of code in the prompts.
+    names_seen: int  # Of these, names that came up in results.
     words_of_doubt: int  # Phrases of doubt in the agent's text, each counted once per answer.
 
     @property

@@ -152,6 +152,7 @@ class Receptor(Stateful):
                 causes = (*causes, TURN_TO_TRIAL_ERROR)
             return self._feel(event.at, causes, self._commander.pattern, shifted)
         if type(event) is Prompt:
+            self.facts.add_prompt(event)
             clock.update(event.at, True)
             self._commander.slide(clock.now)
             causes = _LONG_PROMPT if event.characters > self._long_prompt else _NO_CAUSES

@@ -39,11 +39,12 @@ _LOOKS = {"better": "good", "usual": "usual"}
 # From how many actions on each stage holds, the latest first.
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
 
+NAMES = "names_seen"  # The share of the names of code in the prompts that came up in results.
 PHRASES = ("words_of_checking", "words_of_doubt")  # Counts of what the agent says.
 _PACE = STAGES[0][0]  # Counts of a longer run are read at its pace: how many there were in so many of its actions.
 # Counts that do not grow with the length of a run.
 _STEADY = frozenset(("actions", "since_good_edit", "since_change", "since_run", "edits_recent")) | frozenset(
-    ("edits_since_pass", "failures_since_edit")
+    ("edits_since_pass", "failures_since_edit", NAMES)
 )
 
 
@@ -149,8 +150,10 @@ def stage_fit(stage: str, settings: OutlookSettings) -> _Fit:
     return fit._replace(weights=weights, usual=own.get(USUAL, 0.0))
 
 
-def scaled(name: str, number: float, actions: int) -> float:
+def scaled(name: str, number: float, actions: int, asked: int) -> float:
     """A count as the weights expect it, at the pace of a long run: the tenth phrase says more than the tenth call."""
+    if name == NAMES:
+        return float((number + 0.9) / (asked + 2.0))
     if actions > _PACE and name not in _STEADY:
         number *= _PACE / actions
     return float(number**0.7) if name in PHRASES else log1p(number)
@@ -160,7 +163,7 @@ def shift_of(facts: Any, fit: _Fit) -> float:
     """The shift alone, in log-odds."""
     return (
         sum(
-            weight * (scaled(name, getattr(facts, name), facts.actions) - mean)
+            weight * (scaled(name, getattr(facts, name), facts.actions, facts.names_asked) - mean)
             for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
         )
         - fit.usual
@@ -175,18 +178,19 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         return OutlookReading(stage, "too early", 0.0, 0.0, None, (), fitted_on)
     fit = stage_fit(stage, settings)
     reasons = []
-    # What few words of doubt add. Agents differ in what they say, so that by itself it makes no run better than usual,
-    # unless that is usual for the agent.
+    # What few words of doubt and names that came up add. Agents differ in what they say and people in what they name,
+    # so that by themselves these make no run better than usual, unless the usual of the agent is known.
     silence = 0.0
     own = settings.own_shift or fit.usual
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
-        above = scaled(name, number, facts.actions) - mean
+        above = scaled(name, number, facts.actions, facts.names_asked) - mean
         amount = weight * above
-        if name == "words_of_doubt" and not own:
-            silence = min(0.0, amount)
-        if abs(amount) >= settings.telling and _follows(name, number, above, amount):
-            words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no")
+        if name in ("words_of_doubt", NAMES) and not own:
+            silence += min(0.0, amount)
+        named = name != NAMES or facts.names_asked
+        if named and abs(amount) >= settings.telling and _follows(name, number, above, amount):
+            words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no", of=facts.names_asked)
             than = "more" if above > 0.0 else "fewer"
             usual = "usual for its length" if facts.actions > _PACE and name not in _STEADY else "usual"
             word = "worse" if amount > 0.0 else "better"

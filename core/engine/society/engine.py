@@ -257,7 +257,7 @@ class Engine(Stateful):
     learned in earlier sessions are arguments, like settings.
     """
 
-    VERSION = 14
+    VERSION = 15
     NAMED = True
     STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent", "_at", "_events", inner("receptor"), inner("mind"), inner("governor"), inner("affect"),

@@ -30,6 +30,61 @@ def test_a_result_closes_its_call_once() -> None:
     assert calls.unanswered() == []
 
 
+@pytest.mark.parametrize(
+    ("prompt", "names"),
+    [
+        ("fix the tests", 0),
+        ("why does parse fail", 0),
+        ("why does parse() fail", 1),
+        ("why does io.parse fail", 1),
+        ("why does parser.run fail", 1),
+        ("why does run() fail", 0),
+        ("see max_size and MAX_SIZE and maxSize and __init__", 3),
+        ("x = lambda a: a", 0),
+        ("HTTP is slow. Make it fast", 0),
+        ("parse() again, parse() and parse_all()", 2),
+        (" ".join(f"name_{n}" for n in range(64)), 64),
+        (" ".join(f"name_{n}" for n in range(65)), 64),
+    ],
+)
+def test_names_of_code_in_a_prompt(prompt: str, names: int) -> None:
+    assert Calls(new_kit(), "claude-code").look_for_names(prompt) == names
+
+
+@pytest.mark.parametrize(("before", "names"), [(7994, 1), (7995, 0)])
+def test_names_at_the_beginning_of_a_long_prompt(before: int, names: int) -> None:
+    assert Calls(new_kit(), "claude-code").look_for_names(" " * before + "parse()") == names
+
+
+def test_a_name_of_the_prompts_comes_up_once() -> None:
+    """A name counts in the first result that contains it, for the agent that was asked."""
+    calls = Calls(new_kit(), "claude-code")
+    assert calls.look_for_names("see read_all and write_all") == 2
+    assert calls.look_for_names("see write_all and close_all") == 1, "only new names count"
+    assert calls.look_for_names("see read_all", "child") == 1
+
+    def named(text: str, agent: str = "main") -> int:
+        use = calls.both("a", "Read", {"file_path": "x.py"}, None, 1.0, Result(text), _HERE, agent)
+        return use.named
+
+    assert named("") == 0
+    assert named("def read_all(): write_all()", "other") == 0
+    assert named("def read_all(): write_all()") == 2
+    assert named("def read_all(): write_all()") == 0
+    assert named("def read_all(): write_all()", "child") == 1
+    assert named("close_all") == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"), [(491, 400, 1), (492, 400, 0), (600, 291, 1), (600, 292, 0), (492, 299, 1)]
+)
+def test_names_are_looked_for_at_the_ends_of_a_long_result(before: int, after: int, named: int) -> None:
+    calls = Calls(new_kit(), "claude-code")
+    calls.look_for_names("see close_all")
+    text = " " * before + "close_all" + " " * after
+    assert calls.both("a", "Bash", {"command": "make"}, None, 1.0, Result(text), _HERE).named == named
+
+
 def test_a_result_without_a_call_is_counted_once() -> None:
     """An orphan is a fault of the log."""
     kit = new_kit()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import cbor2
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from core.engine.receptor.facts import ActionFacts
-from core.events import Action, Event, Outcome, ToolUse, Turn
+from core.events import Action, Event, Outcome, Prompt, ToolUse, Turn
 from core.settings.receptor import FactSettings
 from tests.core.strategies import events
 
@@ -95,6 +96,17 @@ def test_words_count_with_the_next_action_and_no_more_than_three_of_a_kind() -> 
     assert (facts.words_of_checking, facts.words_of_doubt) == (1, 5)
 
 
+def test_names_of_prompts_and_those_that_came_up() -> None:
+    facts = counted()
+    facts.add_prompt(Prompt(at=0.0, characters=20, names=3))
+    facts.add_prompt(Prompt(at=0.0, characters=20, names=1))
+    facts.update(replace(READ, named=2))
+    facts.update(replace(act("plan"), named=1))  # A plan is no action.
+    assert (facts.names_asked, facts.names_seen) == (4, 2)
+    reading = facts.read()
+    assert (reading.names_asked, reading.names_seen) == (4, 2)
+
+
 @pytest.mark.parametrize(
     ("before", "outcome", "passed"),
     [((), "success", 0), ((READ, EDIT), "success", 1), ((READ, EDIT), "empty", 1), ((READ, EDIT), "failure", 0)],
@@ -108,7 +120,7 @@ def test_tests_that_passed_count_from_the_first_change_on(
 
 def test_memory_is_bounded() -> None:
     facts = counted(*[act("file_read", path=f"{n}", call=n + 1, result=n + 1) for n in range(500)], kept=16)
-    assert max(len(part) for part in facts.dump() if isinstance(part, tuple)) <= 30
+    assert max(len(part) for part in facts.dump() if isinstance(part, tuple)) <= 32
 
 
 @settings(max_examples=60)

@@ -106,6 +106,32 @@ def test_silence_alone_is_no_good_news() -> None:
     assert outlook(usual, False, worse).direction == "worse"
 
 
+def test_names_of_the_prompt_that_come_up_speak_for_a_run() -> None:
+    settings = OutlookSettings(telling=0.0)
+    run = facts(actions=20, looks=10, new_files=7, failures=3, since_good_edit=2, since_change=3, edits_recent=3)
+    unknown, none, most = (
+        outlook(replace(run, names_asked=asked, names_seen=seen), False, settings)
+        for asked, seen in ((0, 0), (20, 0), (20, 18))
+    )
+    assert most.shift < unknown.shift < none.shift
+    assert abs(unknown.shift - outlook(replace(run, names_asked=4, names_seen=2), False, settings).shift) < 0.1
+    texts = [reason.text for reason in none.reasons]
+    assert "no of 20 names in the prompt came up, fewer than usual: worse" in texts
+    assert "18 of 20 names in the prompt came up, more than usual: better" in [one.text for one in most.reasons]
+    assert not any("names" in reason.text for reason in unknown.reasons)
+
+
+def test_names_that_come_up_are_no_good_news_by_themselves() -> None:
+    """People differ in what they name, which says nothing about the agent's work."""
+    run = facts(actions=20, looks=10, new_files=7, failures=3, since_good_edit=2, since_change=3, words_of_doubt=9)
+    named = replace(run, names_asked=60, names_seen=60)
+    plain, better = (outlook(one, False, OutlookSettings()) for one in (run, named))
+    assert plain.direction == "usual" and better.shift < -OutlookSettings().usual
+    assert better.direction == "usual"
+    own = OutlookSettings(own_shift=better.shift + OutlookSettings().usual + 0.01)
+    assert outlook(named, False, own).direction == "better", "the agent's own usual knows what is named"
+
+
 def test_a_chance_needs_a_base_rate() -> None:
     assert chance(1.0, 0.0) is None
     assert chance(0.0, 0.3) == pytest.approx(0.3)
