@@ -134,7 +134,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "  crisis or gave up: it says there what is wrong now."
     yield "- How hard the task is says more than anything the agent does, and is seen only through names in the prompt."
     yield "- A program that puts long instructions before the task adds names that never come up: its own usual shift"
-    yield "  (`response.outlook.own_shift`) takes that off. Prompts without names of code leave the outlook as it was."
+    yield "  (`response.outlook.own_shift`) takes that off. Prompts without names add at most .05 log-odds."
     yield "- An alarm's precision means little without the base rate of the same models beside it."
 
 

@@ -186,10 +186,11 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         number = getattr(facts, name)
         above = scaled(name, number, facts.actions, facts.names_asked) - mean
         amount = weight * above
+        if name == NAMES and not facts.names_asked:
+            continue
         if name in ("words_of_doubt", NAMES) and not own:
             silence += min(0.0, amount)
-        named = name != NAMES or facts.names_asked
-        if named and abs(amount) >= settings.telling and _follows(name, number, above, amount):
+        if abs(amount) >= settings.telling and _follows(name, number, above, amount):
             words = _words()[name]["one" if number == 1 else "many"].format(n=number or "no", of=facts.names_asked)
             than = "more" if above > 0.0 else "fewer"
             usual = "usual for its length" if facts.actions > _PACE and name not in _STEADY else "usual"
