@@ -438,7 +438,7 @@ class Calls:
             shape=shape,
             result=fingerprint(text) if text else 0,
             size=len(text) if result.size is None else result.size,
-            named=self._new_names(text, agent),
+            named=self._new_names(text, call.agent),
             before=before,
             after=after,
             modified=modified,
