@@ -176,14 +176,26 @@ def test_an_endless_database_costs_its_time_once(logs: Path, monkeypatch: pytest
         assert base.execute("SELECT * FROM message").fetchall() == []
 
 
-def test_a_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("fault", [MemoryError(), ImportError("x.so: failed to map segment from shared object")])
+def test_a_want_of_memory_is_one_line(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def hungry(_: object) -> int:
-        raise MemoryError
+        raise fault
 
     monkeypatch.setattr("tui.cli._run_command", hungry)
     assert main(["sessions"]) == 1
     assert capsys.readouterr().err == "nooscope: not enough memory for this\n"
     assert not issubclass(MemoryError, NooscopeError)
+
+
+def test_a_missing_module_is_not_called_a_want_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> int:
+        raise ImportError("no module named x")
+
+    monkeypatch.setattr("tui.cli._run_command", broken)
+    with pytest.raises(ImportError):
+        main(["sessions"])
 
 
 @pytest.mark.parametrize("deed", ["update", "keep"])

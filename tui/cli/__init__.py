@@ -207,7 +207,11 @@ def _run(words: list[str]) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = 0
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and "failed to map segment" not in str(
+            error
+        ):  # of a library that has no room
+            raise
         code = _print_error("not enough memory for this")
     except OSError as error:
         reported = error
