@@ -16,6 +16,7 @@ from textual import on
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, Provider
+from textual.events import Key
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import Notify, SeverityLevel
@@ -57,12 +58,13 @@ if TYPE_CHECKING:
 
 
 NOTHING_YET = "nothing is recorded yet"
+_OPEN_ONE = "this works in a session: open one with enter first"
 
 
 # Actions on the session that is open.
 SESSION_ACTIONS = frozenset(
     ("toggle_play", "step", "seek", "go_live", "speed", "jump", "bookmark", "zoom", "whatif", "steer", "recap", "judge")
-)
+) | {"search", "resume", "permit"}
 
 
 class SessionApp(App[None]):
@@ -131,8 +133,8 @@ class SessionApp(App[None]):
             self.complain(NOTHING_YET)
 
     def action_zoom(self, steps: int) -> None:
-        for strip in self.screen.query(TimelineStrip):
-            strip.zoom_by(steps)
+        if not any(strip.zoom_by(steps) for strip in self.screen.query(TimelineStrip)):
+            self.complain("the timeline cannot be zoomed any further here")
 
     def action_search(self) -> None:
         from tui.screens.palette import SessionPlaces
@@ -166,6 +168,11 @@ class SessionApp(App[None]):
             about = self.view.subject
             resume(self, about.tool, about.session, about.path, about.project)
 
+    @on(Panel.Zoom)
+    def _cannot_zoom(self) -> None:
+        """Answer a panel that no screen shows alone."""
+        self.complain("this panel cannot be shown larger here")
+
     @on(messages.EditFile)
     def _edit(self, message: messages.EditFile) -> None:
         from tui.screens.dialogs import open_in_editor
@@ -173,12 +180,24 @@ class SessionApp(App[None]):
         if self.view is not None:
             open_in_editor(self, self.view.subject.project, message.path)
 
+    @property
+    def shows_session(self) -> bool:
+        """Whether the screen in front shows one session; dialogs and help count as the screen below them."""
+        below = (one for one in reversed(self.screen_stack) if not (one.is_modal or hasattr(one, "IS_HELP")))
+        return not getattr(next(below, None), "SHOWS_NO_SESSION", False)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave out the keys of one session on a screen that shows none."""
         other_screen = action == "show" and parameters != ("help",)
-        if (other_screen or action in SESSION_ACTIONS) and getattr(self.screen, "SHOWS_NO_SESSION", False):
+        if (other_screen or action in SESSION_ACTIONS) and not self.shows_session:
             return False
         return super().check_action(action, parameters)
+
+    def on_key(self, event: Key) -> None:
+        """Say why a key of one session does nothing on a screen that shows none."""
+        off = event.key in self._bindings.key_to_bindings and event.key not in self.screen.active_bindings
+        if off and not self.shows_session:
+            self.complain(_OPEN_ONE)
 
     def go(self, text: str | None) -> None:
         """Go to a place as a person writes it."""
@@ -263,7 +282,7 @@ class NooscopeApp(SessionApp):
         self._others = OtherSessions(self, settings, fleet, lambda: self._opening.initial_states(self.settings))
         # A newer session in the same folder takes the place of one that rests.
         self._follows = target is not None and target.newest
-        self._recap_first = False  # The session is finished: its recap is shown once it is read.
+        self._first_screen = ""  # Shown once the session is read; of a finished one, its recap.
         self._look: Look | None = None  # How far the session on the screen was seen before.
         self._painted_feed: Feed | None = None  # Its first view is painted.
         self._settled = False  # The session is read, and frozen so that collecting garbage does not walk it again.
@@ -322,7 +341,7 @@ class NooscopeApp(SessionApp):
         self._look = None
         gc.unfreeze()
         notifier = notifier_of(self, self.settings) if target.live and self._watching else None
-        self._recap_first = not (play or target.live or target.at)
+        self._first_screen = "" if play or target.live or target.at else "recap"
         self.feed = self._opening.feed(target, self.settings, self.post_message, notifier, play=play)
         self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
@@ -397,7 +416,7 @@ class NooscopeApp(SessionApp):
 
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:
-        if message.feed not in (None, self.feed):
+        if message.feed not in (None, self.feed) or not self.screen_stack:
             return
         view = self._day.shown_in(message.view)
         if self.view is None or view.what_if == self.view.what_if:
@@ -413,9 +432,11 @@ class NooscopeApp(SessionApp):
             main = self.screen_stack[0]
             if self._watching and self.view.total and isinstance(main, MainScreen) and is_first_session():
                 main.show_captions()
-            if self._recap_first and self.view.total:
-                self._recap_first = False
-                self._toggle("recap", None, time.time(), all_settings=self.settings)
+            if self._first_screen and self.view.total:
+                recap = self._first_screen == "recap"
+                options = {"all_settings": self.settings} if recap else {}
+                self._toggle(self._first_screen, *((None, time.time()) if recap else ()), **options)
+                self._first_screen = ""
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self._painted, self.feed)
 
@@ -460,6 +481,7 @@ class NooscopeApp(SessionApp):
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
         self.open(Target(message.path, message.live, message.session, message.at), play=False)
+        self._first_screen = message.show or self._first_screen
         self._to_main()
 
     @on(messages.ShowChanges)
@@ -549,10 +571,11 @@ class NooscopeApp(SessionApp):
         self.push_screen(WordSearchScreen(self.settings))
 
     def action_next_in_need(self) -> None:
-        """Open the next session that needs the person; open the fleet if none is known to."""
+        """Open the next session that needs the person; if none is known to, say so and open the fleet."""
         row = self._others.next_needing(self.view, self.hooks) or self._others.newer(self.view)
         if row is None:
             self.action_fleet()
+            self.notify(f"no {'other ' if self.view is not None else ''}session needs you now", markup=False)
         else:
             self.post_message(messages.OpenSession(row.path, True, row.session))
 
@@ -574,7 +597,10 @@ class NooscopeApp(SessionApp):
             self.pop_screen()
 
     def action_show(self, name: str) -> None:
-        self._toggle(name)
+        if self.feed is None and self.view is None and name not in ("help", "extensions"):
+            self.complain(_OPEN_ONE)
+        else:
+            self._toggle(name)
 
     def _toggle(self, name: str, *args: object, **options: object) -> None:
         """Open one of the screens, imported when it is first wanted, or leave it if it is open."""

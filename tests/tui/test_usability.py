@@ -15,6 +15,8 @@ from tui.feed.messages import OpenSession
 from tui.screens.bench import Bench
 from tui.screens.recap import RecapScreen
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.timeline_cells import LEGEND
+from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.paths import _title
 from tui.widgets.transcript.document import Document
 
@@ -41,6 +43,17 @@ async def test_zoom_is_offered_where_there_is_something_to_zoom(keys: list[str],
         await pilot.pause()
         shown_keys = [key.description.lower() for key in app.screen.query_one(KeyLine).keys]
         assert ("zoom" in shown_keys) is offered
+
+
+async def test_the_edge_of_the_timeline_explains_its_marks() -> None:
+    app = Observatory(recorded(), 420)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await pilot.pause()
+        strip = app.screen.query_one(TimelineStrip)
+        marks = "".join(strip.render_line(strip.size.height - 1).text)
+        edge = app.screen._compositor.render_strips()[strip.region.y].text
+        explained = [glyph for glyph in LEGEND if glyph in edge.partition("   ")[2]]
+        assert "│" in explained and explained == [glyph for glyph in LEGEND if glyph in marks]
 
 
 async def test_the_transcript_goes_where_a_person_goes() -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.timeline.initial_state import InitialState
 
 
-SAMPLE_NOTE = "This is a sample: there are no sessions on this machine yet; o searches again."
+SAMPLE_NOTE = "This is a sample: there are no sessions on this machine yet; f says more."
 
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:

@@ -96,6 +96,9 @@ def path_end(name: str, room: int) -> str:
         name = "…/" + name.removeprefix("…/").partition("/")[2]
     if len(name) <= room or not room:
         return name
+    name = name.removeprefix("…/")
+    if len(name) <= room:
+        return name
     head = (room - 1) // 3
     return name[:head] + "…" + name[-(room - 1 - head) :]
 

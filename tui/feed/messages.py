@@ -103,6 +103,7 @@ class OpenSession(FeedMessage):
     live: bool = True  # Follow it; a finished session opens at its end.
     session: str = ""  # Of a file with several sessions, the id of one.
     at: str = ""  # The place it is opened at; blank for its end.
+    show: str = ""  # The screen it is opened on; blank for the main one, or a finished session's recap.
 
 
 class EditFile(FeedMessage):

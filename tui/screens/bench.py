@@ -177,17 +177,17 @@ class Effects(Vertical):
 
 # The keys of the bench, in the order of the line of keys.
 BENCH_KEYS: list[BindingType] = [
-    bind("part.1", "list_only('common')", "common", "The thresholds that matter most", show=True),
-    bind("part.2", "list_only('all')", "all", "Every setting", show=True),
-    bind("part.3", "list_only('changed')", "changed", "Only changed settings", show=True),
+    bind("part.1", "list_only('common')", "common", "The thresholds that matter most"),
+    bind("part.2", "list_only('all')", "all", "Every setting"),
     bind("search", "search", "find", "Find a setting", show=True),
     bind("back", "end_input", "", "Close the line, the search or the bench", show=True),
+    bind("tune.whatif", "app.whatif", show=True),
+    bind("tune.save", "save", show=True),
     bind("tune.reset", "reset", show=True),
     bind("tune.undo", "undo", show=True),
     bind("tune.redo", "redo"),
+    bind("part.3", "list_only('changed')", "changed", "Only changed settings", show=True),
     bind("jump.difference", "difference", "next change", "Go to the next difference", show=True),
-    bind("tune.whatif", "app.whatif", show=True),
-    bind("tune.save", "save", show=True),
     bind("view", "sweep", "sweep", "Try this setting over its whole range", show=True),
     bind("alone", "app.tune_beside", "beside", "The bench beside the panels, or alone"),
     bind("judge", "judge", "label", "Label what fired here, or what should have fired"),

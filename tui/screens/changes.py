@@ -20,7 +20,7 @@ from core.report.outcome import OutcomeReader, SessionOutcome
 from core.settings.program import LineSettings, ScreenSettings
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line, fit, path_end, wrapped
-from tui.feed.messages import Seek, ShowTranscript
+from tui.feed.messages import Failed, Seek, ShowTranscript
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.screens.board import Board
@@ -165,6 +165,8 @@ class ChangesScreen(Board):
         self.post_message(Seek(next((place for place in places if place > view.index), places[0])))
 
     def action_mine(self) -> None:
+        if self.view is not None and len(self.view.agents) < 2:
+            self.post_message(Failed("this session has only one agent so far"))
         self._alone = not self._alone
         self.watch_view()
 

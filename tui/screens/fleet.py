@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from core.live.fleet.row import STATUS_FILTERS, FleetRow, Order
+from core.live.fleet.row import STATUS_FILTERS, FleetRow, Order, listed
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
 from core.logs.discovery import NO_SESSIONS
@@ -28,13 +28,17 @@ from tui.widgets.common.key_line import EntryLine, KeyLine, LeftOnce
 from tui.widgets.fleet.detail import fleet_title, session_detail, today_spent
 from tui.widgets.fleet.fleet_table import FleetTable
 
-_MORE = ("hand.resume", "words.hide", "find.words")  # Keys that the line shows if it has room.
+_MORE = ("show.changes", "hand.resume", "words.hide", "find.words")  # Keys that the line shows if it has room.
 
 _SPENT = 2.0  # Seconds between two sums of today's cost, to which every minute of every session counts.
 
+# Keys that open the session under the cursor on one of its screens.
+_OPENED = ("changes", "transcript", "tuning", "model", "recap", "agents")
+
 # Keys that need a session in the list.
 _OF_ROWS = frozenset(("open", "view", "fold", "bookmark.add", "search", "hand.resume", "words.hide")) | {
-    f"part.{number}" for number in range(1, 7)
+    *(f"part.{number}" for number in range(1, 7)),
+    *(f"show.{name}" for name in _OPENED),
 }
 
 
@@ -56,6 +60,7 @@ class FleetScreen(LeftOnce[None]):
         bind("bookmark.add", "mark", "compare", "Mark two sessions to compare them", show=True),
         bind("fold", "fold", "at rest", "List sessions at rest, or fold them", show=True),
         bind("judge", "judge"),
+        *(bind(f"show.{name}", f"open('{name}')", "", f"Open this session: {name}") for name in _OPENED),
         bind("hand.resume", "resume"),
         *PERMIT_KEYS,
         bind("back", "leave", "back", "Clear the filter, or go back", show=True),
@@ -153,7 +158,19 @@ class FleetScreen(LeftOnce[None]):
 
     def on_fleet_table_chosen(self, message: FleetTable.Chosen) -> None:
         message.stop()
-        self._open(message.row, live=message.row.status.level > 0)
+        self._open(message.row)
+
+    def action_open(self, screen: str) -> None:
+        """Open the session under the cursor on one of its screens."""
+        if row := self._chosen_row():
+            self._open(row, "mind" if screen == "model" else screen)
+
+    def _chosen_row(self) -> FleetRow | None:
+        """Return the row under the cursor; say so if there is none."""
+        row = self.query_one(FleetTable).chosen
+        if row is None:
+            self.post_message(Failed("no session is listed here"))
+        return row
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self.order = self.order._replace(text=message.value)
@@ -173,7 +190,7 @@ class FleetScreen(LeftOnce[None]):
 
     def action_mark(self) -> None:
         """Mark the session under the cursor; two marked sessions are compared."""
-        row = self.query_one(FleetTable).chosen
+        row = self._chosen_row()
         if row is None:
             return
         marked = self.order.marked
@@ -193,7 +210,10 @@ class FleetScreen(LeftOnce[None]):
         self.order = message.order
 
     def action_fold(self) -> None:
-        self.order = self.order._replace(folded=not self.order.folded)
+        order = self.order._replace(folded=not self.order.folded)
+        if listed(self.rows, order) == listed(self.rows, self.order):
+            self.post_message(Failed("all sessions at rest are listed already"))
+        self.order = order
 
     def list_all(self) -> None:
         """List sessions at rest too."""
@@ -229,13 +249,11 @@ class FleetScreen(LeftOnce[None]):
         return self.has_class("-filtering") or bool(self.order.status)
 
     def action_resume(self) -> None:
-        row = self.query_one(FleetTable).chosen
-        if row is not None:
+        if row := self._chosen_row():
             resume(self.app, row.agent, row.session, str(row.path), row.project)
 
     def action_judge(self) -> None:
-        row = self.query_one(FleetTable).chosen
-        if row is not None:
+        if row := self._chosen_row():
             judge_session(self.app, Labels(row.session), events_at(row.path, row.session, self._settings))
 
     def action_permit(self, choice: str) -> None:
@@ -266,9 +284,9 @@ class FleetScreen(LeftOnce[None]):
         if getattr(self.app, "view", None) is not None:
             self.dismiss()
 
-    def _open(self, row: FleetRow, *, live: bool) -> None:
+    def _open(self, row: FleetRow, show: str = "") -> None:
         self.dismiss()
-        self.app.post_message(OpenSession(row.path, live, row.session))
+        self.app.post_message(OpenSession(row.path, row.status.level > 0, row.session, show=show))
 
     def _title(self) -> None:
         """Update the title; the clock may still call this while the screen closes."""

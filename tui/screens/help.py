@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from textual import on
 from textual._path import CSSPathType
+from textual.actions import parse
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -58,21 +59,28 @@ class Topic(NamedTuple):
     rows: tuple[KeyRow, ...] = ()
 
 
-def key_rows(kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], known_ids: set[str]) -> tuple[KeyRow, ...]:
-    """The keys of classes by what they do there, in the order of the key table; adds their ids to `seen`."""
+Part: TypeAlias = DOMNode | type[DOMNode]
+
+
+def key_rows(parts: Iterable[Part], keymap: Mapping[str, str], known_ids: set[str]) -> tuple[KeyRow, ...]:
+    """The keys of parts by what they do there, in the order of the key table; adds their ids to `known_ids`."""
     tooltips: dict[str, str] = {}
-    for kind in kinds:
-        for binding in _own_bindings(kind):
+    for part in parts:
+        for binding in _own_bindings(part):
             if binding.id in KEYS and binding.id not in known_ids:
                 tooltips.setdefault(binding.id, binding.tooltip or binding.description)
     known_ids |= set(tooltips)
     return tuple(KeyRow(_keys_of(name, keymap), tooltips[name], name) for name in KEYS if name in tooltips)
 
 
-def _own_bindings(kind: type[DOMNode]) -> Iterator[Binding]:
-    merged = kind._merged_bindings
+def _own_bindings(part: Part) -> Iterator[Binding]:
+    """Return the bindings that help describes; of a widget on the screen, those that work now."""
+    merged = (part if isinstance(part, type) else type(part))._merged_bindings
     for bindings in merged.key_to_bindings.values() if merged is not None else ():
-        yield from (binding for binding in bindings if binding.description)
+        for binding in bindings:
+            _, action, parameters = parse(binding.action)
+            if binding.description and (isinstance(part, type) or part.check_action(action, parameters) is not False):
+                yield binding
 
 
 def _keys_of(name: str, keymap: Mapping[str, str]) -> str:
@@ -101,6 +109,7 @@ class HelpScreen(Board):
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
     AUTO_FOCUS = "#search"
+    IS_HELP: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("row.up", "scroll(-1)", "scroll", show=True),
         bind("row.down", "scroll(1)"),
@@ -130,11 +139,11 @@ class HelpScreen(Board):
         panels: list[type[Widget]] = []
         if below is not None:
             focused = below.focused.ancestors_with_self if below.focused is not None else [below]
-            kinds = [type(node) for node in focused if node is not self.app]
-            yield Topic("On this screen", rows=key_rows(kinds, keymap, known_ids))
+            parts = [node for node in focused if node is not self.app]
+            yield Topic("On this screen", rows=key_rows(parts, keymap, known_ids))
             near = [part for part in _explained(below) if part in focused]
             panels = [type(part) for part in (*near, *_explained(below))]
-        yield Topic("Everywhere", rows=key_rows((type(self.app),), keymap, known_ids))
+        yield Topic("Everywhere", rows=key_rows((self.app,), keymap, known_ids))
         for panel in dict.fromkeys((*panels, *_EXPLAINED)):
             if words := explanation(panel):
                 yield Topic(getattr(panel, "TITLE", "") or _title(panel), words)

@@ -52,9 +52,9 @@ _HELD = 0.5  # Seconds after which empty panels are painted where the first even
 
 # What is pointed at in the first session a person opens.
 CAPTIONS = (
-    "above    the status: what it is doing, whether it needs you, what failed",
-    "1        the axes: how the work goes; │ is where an axis fires",
-    "0        the timeline: ← → step, n goes to the next problem, space plays",
+    "above  status: what it does, if it needs you, what failed",
+    "1      axes: how the work goes; │ is where an axis fires",
+    "0      timeline: ← → step, n next problem, space plays",
 )
 
 
@@ -142,7 +142,7 @@ class MainScreen(Screen[None]):
             if panel.id in ASIDE:
                 number = list(PANELS).index(panel.id) + 1
                 others = "  ".join(f"{list(PANELS).index(name) + 1} {name}" for name in ASIDE if name != panel.id)
-                panel.border_title = f"{number} {panel.TITLE}" + (f"  ({others})" if hidden else "")
+                panel.border_title = f"{number} {panel.id.title()}  ({others})" if hidden else f"{number} {panel.TITLE}"
 
     def watch_aside(self) -> None:
         for name in ASIDE:
@@ -204,7 +204,7 @@ class MainScreen(Screen[None]):
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         from tui.screens.board import ZoomScreen
 
-        message.stop()
         if message.panel.id in PANELS:
+            message.stop()
             zoom = ZoomScreen(message.panel, self._settings)
             self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))

@@ -40,7 +40,7 @@ def tab_readings(tab: str, view: View) -> dict[str, str]:
         return {
             "state": governor.state.lower(),
             "effort": fraction(governor.budgets.effort),
-            "steps without progress": f"{governor.stagnant} of {governor.profile.stagnation_window}",
+            "no progress for": f"{governor.stagnant} of {governor.profile.stagnation_window} steps",
             "would halt": governor.halt or "no",
         }
     if tab == "affect":

@@ -18,6 +18,7 @@ from core.settings import Settings
 from core.settings.program import ScreenSettings
 from core.store.bookmarks import Look
 from tui.draw.line import Line, section
+from tui.feed.messages import Failed
 from tui.feed.view import View
 from tui.keys import bind
 from tui.screens.board import Board
@@ -79,7 +80,9 @@ class RecapScreen(Board):
         return frozenset() if new else frozenset(("fold",))
 
     def action_whole(self) -> None:
-        if self._look is not None:
+        if self.idle_keys:
+            self.post_message(Failed("this is the whole session already"))
+        else:
             self._all = not self._all
             self._tell()
 

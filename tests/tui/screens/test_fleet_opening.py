@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 from msgspec.structs import replace
+from textual.screen import Screen
 
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
@@ -17,9 +18,12 @@ from tests.tui.fleet_sessions import begin, tell
 from tests.tui.panel_app import stuck
 from tui.feed.messages import OpenSession
 from tui.feed.view import Subject
+from tui.screens.changes import ChangesScreen
 from tui.screens.fleet import FleetScreen
 from tui.screens.main import MainScreen
+from tui.screens.model import MindScreen
 from tui.screens.recap import RecapScreen
+from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.key_line import ConfirmScreen
 
 
@@ -79,9 +83,34 @@ async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, sti
 async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("escape", "f", "space", "left", "n", "e", "m", "t", "b")
+        await pilot.press("escape", "f", "space", "left", "n", "b")
         assert isinstance(app.screen, FleetScreen)
         assert app.opened == []
+        assert any("open one with enter first" in notice.message for notice in app._notifications)
+
+
+@pytest.mark.parametrize(("key", "screen"), [("c", ChangesScreen), ("e", TranscriptScreen), ("m", MindScreen)])
+async def test_a_key_of_a_session_opens_the_chosen_one_on_that_screen(
+    app: FleetApp, key: str, screen: type[Screen[None]]
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        row = table(app).chosen
+        assert row is not None
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, screen))
+        assert app.view is not None and app.view.subject.session == row.session
+
+
+async def test_w_says_that_nobody_needs_the_person(tmp_path: Path, still: Settings) -> None:
+    begin(tmp_path, "flows", 1, 4).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 1))
+        await pilot.press("W")
+        await until(pilot, lambda: bool(len(app._notifications)))
+        assert [notice.message for notice in app._notifications] == ["no session needs you now"]
+        assert isinstance(app.screen, FleetScreen)
 
 
 @pytest.mark.parametrize(("key", "inside"), [("enter", True), ("enter", False), ("R", True), ("escape", True)])

@@ -203,7 +203,7 @@ async def test_keys_zoom_and_leave() -> None:
     ("screen", "readings"),
     [
         (MindScreen, ("emotion", "regime", "sleep pressure", "budget left")),
-        (GovernorScreen, ("state", "effort", "steps without progress", "would halt")),
+        (GovernorScreen, ("state", "effort", "no progress for", "would halt")),
         (AffectScreen, ("affect", "volatility", "strongest field")),
         (ResponseScreen, ("outlook", "pressure to ask", "loop", "last response")),
     ],

@@ -28,6 +28,7 @@ _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
 _SPACIOUS = 70  # Cells from which the strip has room for what an agent may do without asking.
 _ALERTS = ("failed", "×", BYPASSES)  # What makes a figure of the strip an alert.
+_NARROW = 80
 _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16  # Cells of a title at most where there is no room to spare, and below which it is left away.
@@ -46,7 +47,7 @@ class StatusHeader(Panel, can_focus=False):
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         tight = width < _ROOMY
-        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view, tight)]
+        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view, width < _NARROW)]
         cost, day = _cost(view), _day(view, width)
         over = day if view.day is not None and view.day.over else []  # An alert keeps its place on a narrow screen.
         left, context, sleep = _fitting(view, width, [*first, *over, *cost[:1]])
@@ -83,7 +84,7 @@ def _mode(view: View) -> list[Line]:
     if view.loading is not None:
         pieces.append([*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")])
     if view.what_if:
-        pieces.insert(0, [(" WHAT IF ", "seeking-tag")])
+        pieces.insert(0, [(" WHAT IF (w) ", "seeking-tag")])
     return pieces
 
 

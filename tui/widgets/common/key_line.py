@@ -25,7 +25,7 @@ from core.report.formatting import plain
 from tui.keys import bind
 
 _BUILD_EVERY = 5.0  # Seconds between two looks at a background build.
-_ALWAYS = ("show('help')", "quit")
+_ALWAYS = ("leave", "show('help')", "quit")
 _FIRST_TO_GO = ("step(-1)", "jump(True, 'failure')", "jump(True, 'prompt')")  # Where not all have room.
 # Keys that stand in the line only where all others have room, the most wanted first.
 _MORE = (
@@ -318,7 +318,7 @@ class Box(Dialog[ScreenResultType]):
             yield from self.inside()
 
     def inside(self) -> Iterable[Widget]:
-        """Compose what stands in the frame."""
+        """Compose the content of the frame."""
         for line in filter(None, self._lines):
             yield Label(Content(plain(line, 300)))
 

@@ -382,7 +382,9 @@ def _trigger(mark: Mark, timeline: Timeline) -> str:
     here = timeline.marks.between(mark.place, mark.place + 1)
     inputs = [firing_words(one.name) for one in here if one.kind == "signal" and one.agent == mark.agent]
     because = f"answers {' and '.join(dict.fromkeys(inputs))}" if inputs else ""
-    return " · ".join(part for part in (_advice("method", mark.name), because, "m 4 shows its text") if part)
+    advice = _advice("method", mark.name)
+    text = "" if "m 4 " in advice else "m 4 shows its text"
+    return " · ".join(part for part in (advice, because, text) if part)
 
 
 def mark_amount(mark: Mark) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import ClassVar, NamedTuple, get_args
 
 from textual import events
@@ -54,6 +55,7 @@ class TimelineStrip(Panel):
         self._calls = strip.CallPlaces()
         self._ground: _Ground | None = None
         self._ground_for: tuple[object, ...] = ()
+        self._glyphs: frozenset[str] = frozenset()  # Of the marks that are drawn.
         self._start = 0
         self._label = 0
         self._dragging = False
@@ -90,13 +92,14 @@ class TimelineStrip(Panel):
         """Draw another reading."""
         self.series = SERIES[(SERIES.index(self.series) + by) % len(SERIES)]
 
-    def zoom_by(self, steps: int) -> None:
-        """Show half as much, or twice as much."""
+    def zoom_by(self, steps: int) -> bool:
+        """Show half as much, or twice as much; return whether that changes anything."""
         total = self.view.total if self.view else 0
         level = max(0, self.zoom + steps)
         while level and total >> level < _CLOSEST:
             level -= 1
-        self.zoom = level
+        before, self.zoom = self.zoom, level
+        return level != before
 
     def watch_series(self) -> None:
         self._retitle()
@@ -105,7 +108,9 @@ class TimelineStrip(Panel):
     def _retitle(self) -> None:
         """Put the reading and the legend of the marks on the upper edge."""
         name = f"0 {self.TITLE} · {self.series}"
-        self.border_title = f"{name}   {legend(self.outer_size.width - len(name) - 7)}".rstrip()
+        title = f"{name}   {legend(self._glyphs, self.outer_size.width - len(name) - 7)}".rstrip()
+        if title != self.border_title:
+            self.border_title = title
 
     def on_resize(self) -> None:
         self._retitle()
@@ -149,11 +154,14 @@ class TimelineStrip(Panel):
                 eighths = [round(value * 8 * curve) for value in values]
                 rows = strip.bar_cells(eighths, curve, self.series if self.series in AXES else "plain", "▁")
             rows.append([strip.BANDS[state] for state in strip.band(track, window)])
-            rows.append(_marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks]))
+            marks = _marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks])
+            rows.append(marks)
             shades = [strip.shade(row, shaded) for row in rows]
             joined = [joined_cells([one[0] for one in row], [one[1] for one in row]) for row in shades]
             self._ground = _Ground(window, joined)
+            self._glyphs = frozenset(glyph for glyph, _ in marks)
             self._ground_for = key
+            self.call_later(self._retitle)  # While it is drawn, its edge would not be painted again.
         return self._ground
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
@@ -185,10 +193,12 @@ class TimelineStrip(Panel):
             self.post_message(Seek(self._ground.window.place(cell)))
 
 
-def legend(width: int) -> str:
+def legend(glyphs: Container[str], width: int) -> str:
     """Return the meaning of the marks, as many as fit, the most important first."""
     words = ""
     for glyph, meaning in strip.LEGEND.items():
+        if glyph not in glyphs:
+            continue
         if len(words) + len(meaning) + 4 > width:
             break
         words += f"{glyph} {meaning}  "

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from rich.cells import cell_len
 from textual.content import Content
 
+from core.engine.percept import spell_name
 from core.live.fleet.row import FleetRow, Order, census, listed
 from core.live.hook_signs import answer_keys
 from core.report.event_words import BYPASSES
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 from core.report.plan_limits import PlanLimit, limit_shares
 from core.report.sums import Budget, DaySpent, day_spent, forecast
+from tui.draw.line import wrapped
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 _CHARGED = 24 * 60  # Minutes of which the rows of the fleet know the charges.
 _REPEATED = 40  # Cells of its last words that show that the reason of its status quotes them.
+_SHORTEST = 12  # Cells below which a title is left out.
 LATE = 5.0  # Seconds after which the picture is said to be old.
 
 
@@ -106,13 +110,14 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
     context = f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     host = f"{plain(row.host)} · " if row.host else ""
     keys = answer_keys(row.signs)
+    asked = wrapped(row.why, max(8, width))[: max(1, lines - 1)] if keys else []  # It is shown whole.
     quoted = row.last.partition("“")[2][:_REPEATED]
     last = "" if quoted and quoted in row.why else f"{row.last_sign} {row.last}".strip()
     rows: list[list[tuple[str, str]]] = [
         [
             *head,
             (f"  {keys}" if keys else "", "bold"),
-            (f"  {row.why}", ""),
+            ("" if asked else f"  {row.why}", ""),
             (f"  {plain(row.title)}" if row.title else "", "$quiet"),
         ],
         [
@@ -126,7 +131,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
             (f" · {plain(row.project)}" if row.project else "", ""),
         ],
         [
-            (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
+            (spell_name(f"{row.state}, {row.pattern}"), ""),
             (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),
             (f" · governor {row.governor.lower()}{' ' + row.halt.lower() if row.halt else ''}", ""),
             (
@@ -151,6 +156,9 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
         rows = [rows[0], rows[2], rows[5]]
     elif lines < 6:
         rows = [rows[0], rows[1], rows[5] if lines < 4 else rows[4], rows[5]]
+    if width - sum(cell_len(text) for text, _ in rows[0][:-1]) < _SHORTEST:
+        rows[0].pop()
+    rows[1:1] = [[(line, "")] for line in asked]
     contents = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in rows[:lines]]
     return Content("\n").join(contents)
 

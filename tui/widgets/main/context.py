@@ -156,7 +156,8 @@ def sleep_lines(sleep: SleepReading, width: int) -> list[Line]:
     beside = f" · {due}" if due and room - len(due) - 3 >= 6 else ""
     bar = meter(sleep.pressure, max(1, room - len(beside)), "fatigue")
     gauge: Line = [(fit("sleep", _LABEL), "plain"), *bar, (share, "plain"), (beside, "quiet")]
-    return [gauge] if beside or not due else [gauge, [(fit(f"{' ' * _LABEL}{due}", width), "quiet")]]
+    below = first_fit([f"{' ' * _LABEL}{each}" for each in (due, dream_words(sleep, True))], width)
+    return [gauge] if beside or not due else [gauge, [(below, "quiet")]]
 
 
 def context_bar(view: View, width: int) -> Line:

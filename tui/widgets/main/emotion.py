@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from core.engine.percept import AXES, Axis
+from core.engine.percept import AXES, Axis, spell_name
 from core.engine.receptor.readings import AxisReading, Why
 from core.report.formatting import fraction, span
 from tui.draw.line import BUMP, Line, Mark, fit, meter, sparkline
@@ -141,9 +141,9 @@ def _terms(axis: AxisReading, learned: float, width: int) -> Line:
     minus = "-" if axis.field < 0 else "+"
     figures = fraction(axis.baseline), fraction(axis.offset), minus, fraction(abs(axis.field))
     words = "{} normal {} + offset {} {} field {}".format(cut, *figures)
-    head = "fires at "
-    if len(words) + 13 > width:
-        head, words = "at ", "{} {} + {} {} {}".format(cut, *figures)
+    head = "fires at " if len(words) + 13 <= width else "at "
+    if len(words) + 6 > width:
+        words = "{} {} + {} {} {}".format(cut, *figures)
     line: Line = [(head, "quiet"), (fraction(axis.threshold), "threshold"), (words, "quiet")]
     if learned:
         line.append((f", learned {learned:+.2f}", "quiet"))
@@ -162,7 +162,7 @@ def _pushes(why: Why, view: View, width: int, most: int) -> Iterator[Line]:
         times[push.source] = times.get(push.source, 0) + 1
         latest.setdefault(push.source, push.at)
     entries = [
-        (amount, source.replace("_", " "), times[source], span(max(0.0, view.at - latest[source])))
+        (amount, spell_name(source), times[source], span(max(0.0, view.at - latest[source])))
         for source, amount in sums.items()
         if abs(amount) >= 0.0005
     ]

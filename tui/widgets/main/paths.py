@@ -14,7 +14,7 @@ from core.engine.percept import AgentState
 from core.engine.receptor.readings import HeatmapReading, NodeReading
 from core.report.formatting import age, count, plain
 from tui.draw.line import Line, fit, meter, path_end
-from tui.feed.messages import EditFile, ShowTranscript
+from tui.feed.messages import EditFile, Failed, ShowTranscript
 from tui.feed.view import View
 from tui.keys import bind
 from tui.widgets.common.panel import CursorPanel, Panel
@@ -331,9 +331,14 @@ class PathTree(CursorPanel):
         self._show_again()
 
     def action_fold(self) -> None:
-        row = next((row for row in self._rows if row.path == self.chosen), None)
-        if row is not None and row.folder:
-            self.folded = self.folded ^ {row.path}
+        """Expand or collapse the folder under the cursor, or the one its file is in."""
+        folders = {row.path for row in self._rows if row.folder}
+        folder = next((path for path in (self.chosen, *parent_folders(self.chosen)) if path in folders), None)
+        if folder is None:
+            self.post_message(Failed("no folder to expand or collapse here"))
+        else:
+            self.folded = self.folded ^ {folder}
+            self.cursor = folder
             self._show_again()
 
     def action_filter(self) -> None:

@@ -16,7 +16,7 @@ from core.report.now import Now
 from core.settings.mind import SalienceSettings
 from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, first_fit, fit, stack
-from tui.feed.messages import Seek
+from tui.feed.messages import Failed, Seek
 from tui.feed.view import View, names_of
 from tui.keys import bind
 from tui.widgets.common.panel import CursorPanel, Panel
@@ -95,6 +95,8 @@ class SignalFeed(CursorPanel):
 
     def action_agents(self) -> None:
         """Show all agents, or only the one on screen."""
+        if self.view is not None and len(self.view.agents) < 2:
+            self.post_message(Failed("this session has only one agent so far"))
         self.everyone = not self.everyone
 
     def on_blur(self) -> None:

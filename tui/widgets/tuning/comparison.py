@@ -124,7 +124,7 @@ class Comparison(Panel):
         name = series.removeprefix("axis.").replace(".", " ").replace("_", " ")
         ink = name if name in AXES else "strong"
         pieces: Line = [(fit(name, min(22, max(11, width // 4))), ink)]
-        limit = "threshold " if width >= 48 else "limit "
+        limit = "threshold " if width >= 48 else "fires "
         for label, column in (("", series), (limit, threshold)):
             before = value_at(actual, column, view.index)
             after = value_at(other, column, view.index)

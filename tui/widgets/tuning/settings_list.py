@@ -70,7 +70,7 @@ def _sentence(sentence: str, tunable: Tunable, value: Any, width: int, *, here: 
     slide = max(0, min(16, width - 60))
     room = max(10, width - slide - 1 if slide else width)
     ink = "cursor" if here else "plain"
-    text: Line = [(before, ink), (figure, "live" if edited else "cursor" if here else "strong"), (after, ink)]
+    text: Line = [(before, ink), (figure, "cursor" if here else "live" if edited else "strong"), (after, ink)]
     used = sum(len(piece) for piece, _ in text)
     line = clipped(text, room) if used > room else [*text, (" " * (room - used), ink)]
     return [*line, (" ", "plain"), *slider(tunable, value, slide, edited=edited)] if slide else line

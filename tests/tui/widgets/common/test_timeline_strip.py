@@ -114,9 +114,15 @@ def test_a_prompt_is_never_hidden_and_good_signs_differ(
 
 
 def test_the_legend_explains_as_many_marks_as_there_is_room_for() -> None:
-    assert legend(30) == "│ prompt  ▲ problem"
-    assert legend(5) == ""
-    assert "△ good sign" in legend(60) and "■ would halt" in legend(60)
+    glyphs = frozenset("│▲△■~ ")
+    assert legend(glyphs, 30) == "│ prompt  ▲ problem"
+    assert legend(glyphs, 5) == ""
+    assert "△ good sign" in legend(glyphs, 60) and "■ would halt" in legend(glyphs, 60)
+
+
+def test_the_legend_explains_only_marks_that_are_there() -> None:
+    assert legend(frozenset("▲~ "), 60) == "▲ problem  ~ regime"
+    assert legend(frozenset(), 60) == ""
 
 
 def test_a_long_silence_is_a_gap(alone: Timeline) -> None:

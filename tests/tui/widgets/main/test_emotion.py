@@ -90,7 +90,7 @@ def test_details_say_why_and_name_the_three_terms() -> None:
     shown = text(panel.details(stuck(), 116, 38))
     assert "fires at .45 = normal .31 + offset .20 - field .06" in shown
     assert "+.43 shell failure x2" in shown
-    assert "+.24 trial error" in shown
+    assert "+.24 trial and error" in shown
     assert "-.02 shell success" in shown
     assert "+.06 all before" in shown
 
