@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from core.live.source import Target
 from core.settings import Settings
+from core.store.bookmarks import Bookmarks
 from tests.snapshots.test_words import SIZES, story, talk
 from tests.tui.conftest import until
 from tui.app import NooscopeApp
@@ -26,7 +27,10 @@ def test_compare(snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.Monk
     second.write_bytes(b"".join(story().splitlines(keepends=True)[:7]) + talk(540, "Done."))
     plain = Settings()
     still = plain.replace(screen=plain.screen.replace(motion=False))
-    app = NooscopeApp(Target(first, False), still, theme_folder=tmp_path / "t")
+    shelf = tmp_path / "bookmarks"
+    app = NooscopeApp(
+        Target(first, False), still, theme_folder=tmp_path / "t", bookmarks=lambda name: Bookmarks(name, shelf)
+    )
 
     async def go(pilot: Pilot[None]) -> None:
         app.push_screen(CompareScreen((str(first), str(second)), ("", ""), still))
