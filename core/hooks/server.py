@@ -201,6 +201,15 @@ class IntakeHandler:
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"{wait[0]} {reply} {ceil(wait[1]) + 1}\n".encode(), "text/plain")
+        return self._final(hooks, call, reply)
+
+    def _final(self, hooks: AgentHooks, call: HookCall, reply: HookReply) -> Answer:
+        """The reply as the agent gets it; a call that it denies is not open."""
+        denied = reply.verdict == "deny" or (reply.verdict == "ask" and call.unattended)
+        session = self.sessions.get(call.session)
+        if session is not None and call.moment == "before_tool" and denied:
+            session.ahead.drop(call)
+            self._notify()
         return _answer(hooks, call, reply)
 
     def _reply_to(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply | int:
@@ -304,11 +313,11 @@ class IntakeHandler:
             reply = self._guarded(call, kind, session)
             self._notify()
             if isinstance(reply, HookReply):
-                return _answer(hooks, call, reply)
+                return self._final(hooks, call, reply)
             number = reply
         reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
         self._notify()
-        return _answer(hooks, call, reply)
+        return self._final(hooks, call, reply)
 
     def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> HookReply:
         """Return one sentence if one is due; it is recorded before it is sent."""

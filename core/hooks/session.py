@@ -32,6 +32,7 @@ from core.settings import Settings
 from core.timeline import initial_state, keyframes, opening, run_inputs
 
 _ENDED = 32  # Calls remembered to have ended.
+_OPEN = 256  # Open calls remembered: the end of some is never reported.
 
 
 class AheadOfLog:
@@ -61,6 +62,12 @@ class AheadOfLog:
     def begin(self, call: HookCall, at: float, action: Action) -> None:
         """A call is about to be made."""
         self._open[_name_of(call)] = HookOpenCall(call.id, at, call.agent, call.tool, action), _print_of(call)
+        if len(self._open) > _OPEN:
+            del self._open[next(iter(self._open))]
+
+    def drop(self, call: HookCall) -> None:
+        """A call was denied and is not made."""
+        self._open.pop(_name_of(call), None)
 
     def end(self, call: HookCall, use: ToolUse, *, logged: bool) -> None:
         """End a call; nothing is kept if the log has it already."""

@@ -337,6 +337,15 @@ def test_an_open_call_without_an_id_ends_with_its_own_arguments() -> None:
     assert len(one.signs().open) == 1 and one.signs().ahead((), ()) == ()
 
 
+@pytest.mark.parametrize(("calls", "first"), [(255, 0), (256, 0), (257, 1)])
+def test_calls_whose_end_is_never_reported_do_not_pile_up(calls: int, first: int) -> None:
+    one = session()
+    for number in range(calls):
+        one.step(read(tool("PreToolUse", number, "ls")), 100.0 + number)
+    assert one.signs().open[0].id == f"toolu_{first}"
+    assert len(one.signs().open) == min(calls, 256)
+
+
 def test_a_call_that_ended_is_told_until_the_log_tells_it(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
     log.write_text("")
