@@ -339,13 +339,13 @@ async def test_a_steer_that_cancels_denies_the_next_call_under_guard_once(intake
     denied = await ask(intake, "hook/claude/guard", tool("PreToolUse", 1, "ls"))
     assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert denied["hookSpecificOutput"]["permissionDecisionReason"] == "[nooscope] stop, wrong branch"
-    assert intake.handler.sessions["s-1"].ahead.open == ()
+    assert not intake.handler.sessions["s-1"].signs().open
     (entry,) = PermitJournal(tmp_path / "permits.jsonl").read()
     assert (entry.what, entry.reason) == ("denied", "[nooscope] stop, wrong branch")
     (said,) = SaidStore(tmp_path / "said.jsonl").read()
     assert (said.rule, said.sentence) == ("person", "[nooscope] stop, wrong branch")
     assert await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "ls")) == {}
-    assert [one.id for one in intake.handler.sessions["s-1"].ahead.open] == ["toolu_2"]
+    assert [one.id for one in intake.handler.sessions["s-1"].signs().open] == ["toolu_2"]
     await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", "s-2", prompt="go"))
     told = await ask(intake, "steer", {**steer, "session": "s-2"})
     assert told == {"done": True, "why": "its hooks do not guard, so no call is denied"}
