@@ -146,14 +146,14 @@ class AgentEnd(_Base, frozen=True, kw_only=True, gc=False, tag="agent_end"):
 
 
 class Advice(_Base, frozen=True, kw_only=True, gc=False, tag="advice"):
-    """A sentence of ours reached the agent, marked as such."""
+    """A sentence from nooscope, marked as such, reached the agent."""
 
     characters: int
     call: int = 0  # Fingerprint of the sentence.
 
 
 class Rollback(_Base, frozen=True, kw_only=True, gc=False, tag="rollback"):
-    """The person took prompts back: the agent forgot them and all that followed, but what it did was done."""
+    """The person rolled back prompts: the agent forgot them and all that followed, but what it did stayed done."""
 
     turns: int = 0  # How many prompts, the newest first.
     kept: Where | None = None  # The end of what it still knows, if the log names it; the file by a part of its name.

@@ -107,9 +107,9 @@ def _add(event: kinds.Event, agent: str, words: Spoken, every: dict[str, _Trajec
                 ref["extra"] |= {"ended": _iso(event.at), "outcome": event.outcome}
                 ref["extra"] |= {"tool_uses": event.tool_uses, "tokens": event.tokens}
         case kinds.Advice():
-            own.step("system", event.at, "Advice of nooscope.", extra={"advice": event.characters})
+            own.step("system", event.at, "Advice from nooscope.", extra={"advice": event.characters})
         case kinds.Rollback():
-            own.step("system", event.at, "Prompts taken back.", extra={"rollback": event.turns})
+            own.step("system", event.at, "Prompts rolled back.", extra={"rollback": event.turns})
         case kinds.SessionEnd():
             own.step("system", event.at, "Session ended.", extra={"session_end": event.reason or "ended"})
 

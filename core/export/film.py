@@ -34,11 +34,11 @@ _TRANSCRIPT = 4000
 _SUFFIX = 6  # Maximum length of a file suffix in a strict export.
 _WORDLESS = {
     "needs you": "it is waiting for an answer",
-    "may need you": "it may be waiting for an answer or a permission",
+    "may need you": "it may be waiting for an answer or permission",
     "looping": "repeats itself without progress",
     "stuck": "keeps failing",
     "gave up": "says that it could not do it",
-    "idle": "nothing happens for a while",
+    "idle": "nothing has happened for a while",
     "done": "finished its turn",
     "ended": "the session is over",
     "unreadable": "the log cannot be read",

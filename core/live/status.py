@@ -321,7 +321,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     quick = [call for call in facts.open if call.action in QUICK_ACTIONS and call.at >= answered]
     asks = mode_words(facts.mode) != BYPASSES
     if quick and asks and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
-        why = f"{quick[0].tool} takes unusually long; it may ask for permission"
+        why = f"{quick[0].tool} may be asking for permission (unusually slow)"
         began = _began(quick[0], facts)
         return Status("may need you", 3, began, why, need="permission", tool=quick[0].tool)
     if quiet < limits.idle:
@@ -335,7 +335,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
         return Status("ended", 0, facts.heard, f"abandoned: {_stopped_at(facts, call)}")
     if call is None:
         if quiet >= fleet.silent:
-            why = "nothing for long although its turn is not over: the agent may have died"
+            why = "long silence although its turn is not over: the agent may have died"
             return Status("may need you", 3, facts.heard, why + was)
         doing = "trying again after an error" if facts.close == "retry" else "thinking, or no answer yet"
         return Status("idle", 2, facts.heard, f"waiting on the service: {doing}{was}")
@@ -393,5 +393,5 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
         return Status("working", 1, facts.closed, _on_sub_agents(facts))
     if facts.open:
         return Status("working", 1, since, f"running {_on_what(facts.open[0])}")
-    doing = {"asked": "thinking about your prompt", "retry": "trying again after an error of the service"}
+    doing = {"asked": "thinking about your prompt", "retry": "trying again after a service error"}
     return Status("working", 1, since, doing.get(facts.close, "thinking"))

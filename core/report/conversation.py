@@ -342,7 +342,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
         more = f" and {len(change.settings) - _NAMED} more" if len(change.settings) > _NAMED else ""
         lines.append(f"{clock(change.at - start)}  {what}{more}; {count(change.events, 'event')} since")
         for row in change.rows:
-            verdict = "too early" if not change.events else "as predicted" if row.right else "otherwise"
+            verdict = "too early" if not change.events else "as predicted" if row.right else "not as predicted"
             rates = f"{row.before:.1f} per 100 events before, {row.foreseen:.1f} predicted, {row.since:.1f} observed"
             lines.append(f"  {firing_words(row.name)}: {rates}: {verdict}")
         if not change.rows:

@@ -102,7 +102,7 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Rollback):
-        return f"you took back {count(event.turns, 'prompt')}" if event.turns else "you took prompts back", ""
+        return f"you rolled back {count(event.turns, 'prompt')}" if event.turns else "you rolled back prompts", ""
     if isinstance(event, Turn):
         sent = event.context_tokens or event.input_tokens + event.cache_read + event.cache_write
         if not sent + event.output_tokens:

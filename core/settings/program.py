@@ -204,10 +204,10 @@ ProviderWords = Annotated[
 class DemandSettings(Group):
     """How demanding each request is; the gate chooses no, a small or a large model by it."""
 
-    why: Annotated[float, Spec("How strong a model an answer to `why is it stuck` asks for.", 0, 2, 0.05)] = 0.7
-    recap: Annotated[float, Spec("How strong a model a recap in prose asks for.", 0, 2, 0.05)] = 0.5
-    episode: Annotated[float, Spec("How strong a model naming episodes asks for.", 0, 2, 0.05)] = 0.4
-    dream: Annotated[float, Spec("How strong a model the summary of a dream asks for.", 0, 2, 0.05)] = 0.4
+    why: Annotated[float, Spec("How strong a model is wanted to answer `why is it stuck`.", 0, 2, 0.05)] = 0.7
+    recap: Annotated[float, Spec("How strong a model is wanted to write a recap in prose.", 0, 2, 0.05)] = 0.5
+    episode: Annotated[float, Spec("How strong a model is wanted to name episodes.", 0, 2, 0.05)] = 0.4
+    dream: Annotated[float, Spec("How strong a model is wanted to summarise a dream.", 0, 2, 0.05)] = 0.4
 
 
 class NarratorSettings(Group):

@@ -222,6 +222,6 @@ class InitialStates:
         if other:
             more = f" and {len(other) - 1} more" if len(other) > 1 else ""
             self.notices.append(
-                f"the session runs with the settings of its first watching; today's {other[0]}{more} "
+                f"the session runs with the settings it was first watched with; today's {other[0]}{more} "
                 "would differ (--plain uses today's settings)"
             )

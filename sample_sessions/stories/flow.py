@@ -56,7 +56,7 @@ def _tell(agent: Actor) -> None:
     passed = implement(agent, (*TABLES[1:], MODELS[0]), 4, passed=passed)
     agent.run("ruff check src tests", "All checks passed!")
     agent.commit("Add a monthly tide calendar")
-    agent.narrate("The regime is progress, the governor's budgets are full, nothing alarms. Leave it alone.")
+    agent.narrate("The regime is progress, the governor's budgets are full, no alarms. Leave it alone.")
     passed = implement(agent, TABLES[1:4], 4, passed=passed, edits=3)
     agent.commit("Let the calendar start on any weekday")
     agent.answer("The calendar is in place: `tidebook month STATION 2026-03` prints it, and 11 new tests cover it.")

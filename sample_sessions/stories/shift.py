@@ -42,7 +42,7 @@ def _tell(agent: Actor) -> None:
     agent.run("git status --short", "")
     explore(agent, BILLING[:3], ("def round",))
     passed = implement(agent, BILLING, 3, passed=44)
-    agent.narrate("Deep work in billing. Hot paths show reads and writes apart.", "state deep_work")
+    agent.narrate("Deep work in billing. Hot paths show reads and writes separately.", "state deep_work")
     passed = implement(agent, BILLING, 4, passed=passed)
     agent.commit("Round half to even")
     agent.answer("Done: all amounts go through billing/rounding.py now.")

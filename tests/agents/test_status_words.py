@@ -129,7 +129,7 @@ def test_a_permission_without_hooks_and_a_killed_agent(tmp_path: Path) -> None:
             False,
             "MAY NEED YOU",
             "may need you",
-            "exec_command takes unusually long; it may ask for permission: touch ../made",
+            "exec_command may be asking for permission (unusually slow): touch ../made",
         ),
     ],
 )

@@ -425,7 +425,7 @@ class Bench(Horizontal):
         compared, settings = self.effects.compared, self.draft.settings
         if compared is not None and not compared.complete:
             still = f"the changes are still being tried ({compared.share:.0%})"
-            self.post_message(Failed(f"{still}; repeat this when the result is there"))
+            self.post_message(Failed(f"{still}; try again when they are done"))
             return
         tried = compared.done if compared is not None else 0
         replaced = self.draft.base, dict(self.draft.edits)

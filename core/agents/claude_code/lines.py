@@ -177,7 +177,7 @@ def salvage_line(record: bytes) -> tuple[ClaudeLine | None, str]:
         decode_line(record)
     except msgspec.ValidationError:
         line = salvage(record, ClaudeLine)
-        return line, "field of a wrong type" if line else "not an object"
+        return line, "field of the wrong type" if line else "not an object"
     except FAULTS:
         pass
     return None, "not JSON"

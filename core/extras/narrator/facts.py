@@ -25,7 +25,7 @@ _AT_REST: dict[Close, str] = {
     "said": "it answered; the log does not mark the end of a turn",
     "done": "it finished its turn and is waiting for a prompt",
     "stopped": "the person stopped it",
-    "rolled back": "the person took prompts back",
+    "rolled back": "the person rolled back prompts",
     "ended": "the session is over",
 }
 

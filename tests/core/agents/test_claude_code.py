@@ -264,7 +264,7 @@ def test_wrong_types_cost_their_field_only() -> None:
     events = feed(ClaudeCode(kit), [line, answers(2, "c", "ok"), b"half a li", b"[1]", b"\xff\xfe{", {"type": 3}])
     assert [use.id for use in uses(events)] == ["c"]
     assert [event.output_tokens for event in events if isinstance(event, Turn)] == [3]
-    assert kit.diagnostics.counts == {"field of a wrong type": 2, "not JSON": 2, "not an object": 1}
+    assert kit.diagnostics.counts == {"field of the wrong type": 2, "not JSON": 2, "not an object": 1}
 
 
 def test_a_passed_over_kind_inside_a_line_does_not_hide_the_line() -> None:

@@ -224,4 +224,4 @@ def test_a_strict_export_holds_no_words_and_no_names() -> None:
     Trajectory.model_validate_json(written)
     assert not project or project not in written
     messages = {step["message"] for step in json.loads(written)["steps"]}
-    assert messages <= {"", "Context compacted.", "Session ended.", "Advice of nooscope."}
+    assert messages <= {"", "Context compacted.", "Session ended.", "Advice from nooscope."}

@@ -24,8 +24,8 @@ def stands(*calls: Open, after: float = 600.0) -> Status:
     [
         (stands(QUESTION, RUN), "AskUserQuestion", "asks: “Red or blue?”"),
         (stands(QUESTION, RUN), "Bash", "asks you something (AskUserQuestion)"),
-        (stands(EDIT), "Edit", "Edit takes unusually long; it may ask for permission: Red or blue?"),
-        (stands(EDIT, RUN), "Bash", "Edit takes unusually long; it may ask for permission"),
+        (stands(EDIT), "Edit", "Edit may be asking for permission (unusually slow): Red or blue?"),
+        (stands(EDIT, RUN), "Bash", "Edit may be asking for permission (unusually slow)"),
         (stands(RUN, after=11.0), "Bash", "running a command (Bash)"),
     ],
 )

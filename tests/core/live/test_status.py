@@ -247,7 +247,7 @@ def test_the_end_of_a_session_says_how_it_was_left(last: Event, reason: str) -> 
     [
         (use(9), "mid-task"),
         (Prompt(at=NOW + 9, characters=4), "after your prompt, without an answer"),
-        (Turn(at=NOW + 9, stop="retry"), "after an error of the service"),
+        (Turn(at=NOW + 9, stop="retry"), "after a service error"),
     ],
 )
 def test_an_abandoned_log_says_where_it_stops(last: Event, where: str) -> None:

@@ -154,7 +154,7 @@ def test_recap_and_counts(tmp_path: Path) -> None:
     assert [line.partition(" ")[2] for line in lines] == [
         "“first thing”",
         "“second thing”, rolled back",
-        "you took back 1 prompt",
+        "you rolled back 1 prompt",
         "“third thing”",
     ]
     gatherer, timeline = Gatherer(), Timeline(Settings())

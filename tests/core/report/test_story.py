@@ -64,7 +64,7 @@ def test_every_question_is_answered() -> None:
         (use(9, outcome="rejected"), "which was rejected"),
         (use(9, outcome="collateral"), "which was cancelled with another"),
         (SessionEnd(at=9, agent="main"), "the session is over"),
-        (Prompt(at=9, characters=9, interrupt=True), "with you stopping it"),
+        (Prompt(at=9, characters=9, interrupt=True), "when you stopped it"),
         (Turn(at=9, stop="error"), "with an error or a refusal that ended its turn"),
         (Turn(at=9, stop="refusal"), "with an error or a refusal that ended its turn"),
         (Turn(at=9, stop="end_turn"), "with an answer"),

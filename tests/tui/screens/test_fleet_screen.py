@@ -68,7 +68,7 @@ async def test_the_cursor_keys(app: FleetApp) -> None:
         assert where[:5] == [1, 2, 1, 9, 0]
         assert where[5:] == [9, 0]
         await pilot.press("down")
-        assert "Edit takes unusually long; it may ask for permission" in said(app, "detail")
+        assert "Edit may be asking for permission (unusually slow)" in said(app, "detail")
 
 
 async def test_escape_is_named_by_what_it_does_and_only_where_it_does_something(app: FleetApp) -> None:

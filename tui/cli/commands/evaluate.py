@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUNS",
         help="JSON lines with resolved, model, task and messages or traj (gzip or not), "
         "a folder of logs with a labels.jsonl, or JSON lines of turn endings with text and label; "
-        "without any: whether the sessions that you labelled good or bad help",
+        "without any: check whether your own labels (good or bad) help",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--profile", metavar="NAME", help="a profile that comes with nooscope, such as codex")

@@ -30,7 +30,7 @@ _HOST = 3  # The column of hosts, left out where all are this one.
 def add_fleet_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "look in these files and folders instead"
     parser.add_argument("paths", nargs="*", type=options.path_argument, metavar="PATH", help=help_text)
-    over_ssh = "also the sessions of another machine over ssh (ssh://[user@]host[:port]; may be given again)"
+    over_ssh = "also the sessions of another machine over ssh (ssh://[user@]host[:port]; repeatable)"
     by_nats = "those of all hosts that send theirs to a NATS server (nats://host:4222); see `nooscope fleet ship`"
     help_text = f"{over_ssh}, or {by_nats}"
     parser.add_argument("--from", dest="servers", metavar="URL", action="append", default=[], help=help_text)

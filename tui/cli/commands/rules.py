@@ -69,7 +69,7 @@ def _check(path: Path) -> int:
     new = [name for name in own if base.method(name) is None]
     print(f"{path}: fine")
     woken = [rule.id for rule in rules.wakeups]
-    for what, names in (("changes", changed), ("adds", new), ("wakes the model by", woken)):
+    for what, names in (("changes", changed), ("adds", new), ("adds wakeups", woken)):
         if names:
             print(f"  {what} {', '.join(names)}")
     return 0

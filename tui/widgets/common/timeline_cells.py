@@ -349,7 +349,7 @@ def mark_text(mark: Mark, names: Mapping[str, str] = MappingProxyType({})) -> st
     if mark.kind == "dream":
         return "dream after compaction" if name == "compaction" else "dream, sleep pressure was high"
     if mark.kind == "prompt":
-        return {"interrupt": "you interrupted", "rollback": "you took prompts back"}.get(name, "your prompt")
+        return {"interrupt": "you interrupted", "rollback": "you rolled back prompts"}.get(name, "your prompt")
     if mark.kind == "state":
         return f"now {name.replace('_', ' ')}"
     if mark.kind == "regime":

@@ -78,7 +78,7 @@ class FactsCard(Card):
             ("edits since a pass", f"{facts.edits_since_pass:,}"),
             ("since the last change", count(facts.since_change, "action")),
             ("same call, same result", count(facts.same_result, "time")),
-            ("reread without news", count(facts.rereads, "time")),
+            ("read again in vain", count(facts.rereads, "time")),
         ]
         if self.rich:
             rows += [
@@ -91,8 +91,8 @@ class FactsCard(Card):
                 ("reads before a change", f"{facts.looks_before_edit:,}"),
                 ("commands since a change", f"{facts.runs_since_change:,}"),
                 ("recent stale results", f"{facts.stale_recent:,} of the last {facts.of_recent:,}"),
-                ("mentions of checking", f"{facts.words_of_checking:,}"),
-                ("mentions of doubt", f"{facts.words_of_doubt:,}"),
+                ("phrases of checking", f"{facts.words_of_checking:,}"),
+                ("phrases of doubt", f"{facts.words_of_doubt:,}"),
             ]
         return [pair(name, value, width) for name, value in rows]
 

@@ -66,15 +66,15 @@ def test_no_reason_goes_against_plain_sense() -> None:
     quiet = outlook(facts(actions=20), False, OutlookSettings(telling=0.0))
     told = {reason.name: reason.text for reason in quiet.reasons}
     assert "failures" not in told and "failed_edits" not in told
-    assert told["words_of_doubt"] == "no phrases of failing runs, fewer than usual: better"
-    assert told["words_of_checking"] == "no phrases of good runs, fewer than usual: worse"
+    assert told["words_of_doubt"] == "no phrases of doubt, fewer than usual: better"
+    assert told["words_of_checking"] == "no phrases of checking, fewer than usual: worse"
     assert "changes" not in told and told["runs_since_change"].endswith("fewer than usual: worse")
     busy = outlook(facts(actions=20, changes=40), False, OutlookSettings(telling=0.0))
     assert any(reason.text == "40 edits of existing files, more than usual: worse" for reason in busy.reasons)
     failing = outlook(facts(actions=20, failures=15, failed_edits=9), False, OutlookSettings(telling=0.0))
     assert not any(reason.name in ("failures", "failed_edits") for reason in failing.reasons)
     doubtful = outlook(facts(actions=20, words_of_doubt=40), False, OutlookSettings())
-    assert doubtful.reasons[0].text == "40 phrases of failing runs, more than usual: worse"
+    assert doubtful.reasons[0].text == "40 phrases of doubt, more than usual: worse"
 
 
 def test_a_long_run_is_judged_by_its_pace() -> None:
@@ -86,7 +86,7 @@ def test_a_long_run_is_judged_by_its_pace() -> None:
     assert shift_of(replace(long, since_change=50), fit) != shift_of(long, fit)
     reasons = outlook(long, False, OutlookSettings(telling=0.0)).reasons
     texts = {reason.name: reason.text for reason in reasons}
-    assert texts["words_of_doubt"].startswith("40 phrases of failing runs, ")
+    assert texts["words_of_doubt"].startswith("40 phrases of doubt, ")
     assert texts["words_of_doubt"].rpartition(": ")[0].endswith("than usual for its length")
     at_pace = outlook(short, False, OutlookSettings(telling=0.0)).reasons
     assert not any("length" in reason.text for reason in at_pace)

@@ -198,4 +198,4 @@ def test_a_prompt_that_was_taken_back_says_so(rolled_back: bool) -> None:
     head = entry_lines(Entry(EVENTS[1], NOTHING, rolled_back=rolled_back), view, 100)[0]
     assert (("  rolled back", "alert") in head) is rolled_back
     back = Rollback(at=START + 11, turns=2)
-    assert about(back) == ("you took back 2 prompts", "") and kind_of(back) == "rollback"
+    assert about(back) == ("you rolled back 2 prompts", "") and kind_of(back) == "rollback"
