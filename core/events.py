@@ -58,6 +58,7 @@ class SessionStart(_Base, frozen=True, kw_only=True, gc=False, tag="session_star
     version: str = ""
     model: str = ""
     parent: str = ""  # The session this one was forked or resumed from.
+    background: bool = False  # It runs without a terminal of its own.
     synthetic_time: bool = False  # The log holds no times; ours are made up from durations or fixed steps.
     untold: tuple[Matter, ...] = ()  # What logs of this kind never tell.
 

@@ -116,7 +116,9 @@ def about(event: Event, names: Mapping[str, str] = MappingProxyType({})) -> tupl
         return names.get(event.child) or f"{event.child} {event.role}".strip(), ""
     if isinstance(event, AgentEnd):
         return f"{names.get(event.child, event.child)} reports, {count(event.tool_uses, 'tool use')}", ""
-    return "", event.project if isinstance(event, SessionStart) else ""
+    if isinstance(event, SessionStart):
+        return "in the background" if event.background else "", event.project
+    return "", ""
 
 
 def _deed_words(event: ToolUse) -> str:

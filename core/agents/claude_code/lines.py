@@ -110,6 +110,7 @@ class ClaudeLine(Struct, rename="camel", gc=False):
     is_api_error_message: bool | None = None
     permission_mode: str | None = None
     prompt_source: str | None = None
+    session_kind: str | None = None  # `bg` for a session in the background.
     origin: Origin | None = None
     tool_denial_kind: str | None = None
     message: Message | None = None

@@ -380,6 +380,7 @@ class ClaudeCode(AgentReader):
                     branch=line.git_branch or "",
                     version=line.version or "",
                     model=model or "",
+                    background=line.session_kind == "bg",
                     synthetic_time=self._clock.made_up,
                     untold=("times", *self.untold) if self._clock.made_up else self.untold,
                 )

@@ -57,6 +57,7 @@ class SessionModel:
         self.driver = Driver(Followed(session, kit, settings), initial_states, inputs=inputs, changed=changed)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
+        self.background = False
         self.last: Event | None = None
         # The last one that is more than the end of a turn, which says nothing of its own.
         self._shown: Event | None = None
@@ -103,7 +104,7 @@ class SessionModel:
                 self.model = event.model
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             self.project, self.tool = event.project or self.project, event.tool or self.tool
-            self.model = event.model or self.model
+            self.model, self.background = event.model or self.model, event.background
         elif isinstance(event, ToolUse):
             self._calls += 1
             self.failures += event.outcome == "failure"
@@ -454,6 +455,7 @@ class Member:
             project=model.project or listing.project,
             model=model.model,
             mode=mode_words(model.driver.tracker.mode),
+            background=model.background,
             state=state,
             pattern=pattern,
             frustration=frustration,

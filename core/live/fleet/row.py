@@ -41,6 +41,7 @@ class FleetRow(Struct, frozen=True):
     status: Status
     model: str = ""
     mode: str = ""  # What it may do without asking, if that is unusual.
+    background: bool = False  # It runs without a terminal of its own.
     state: str = ""
     pattern: str = ""
     frustration: float = 0.0
@@ -149,6 +150,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "path": str(row.path),
         "model": row.model,
         "mode": row.mode,
+        "background": row.background,
         "status": status.word,
         "ending": status.ending,
         "sentence": status.words,

@@ -9,8 +9,8 @@ import pytest
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.words import NOTHING
-from core.events import Event, Prompt, Turn
-from core.report.event_words import BYPASSES, MARKS, mode_words
+from core.events import Event, Prompt, SessionStart, Turn
+from core.report.event_words import BYPASSES, MARKS, about, mode_words
 from core.report.now import Landmarks, Teller, now_lines
 from core.report.story import story
 from tests.core.agents.samples import claude, codex, codex_meta, feed, new_kit
@@ -51,6 +51,12 @@ def test_modes_of_claude_code() -> None:
 def test_a_mode_that_is_none_changes_nothing(mode: Any) -> None:
     lines = [_asked(1, permissionMode="plan"), _changed(mode), _asked(2, permissionMode=mode), _asked(3)]
     assert _modes(_claude(*lines)) == ["plan", "plan", "plan"]
+
+
+@pytest.mark.parametrize(("kind", "words"), [("bg", "in the background"), ("", ""), (7, ""), (None, "")])
+def test_a_session_in_the_background_is_named(kind: Any, words: str) -> None:
+    start = next(one for one in _claude(_asked(1, sessionKind=kind)) if isinstance(one, SessionStart))
+    assert (start.background, about(start)) == (bool(words), (words, start.project))
 
 
 def test_the_mode_of_a_side_chain_is_not_the_sessions() -> None:

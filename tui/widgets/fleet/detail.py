@@ -128,6 +128,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int, fleet: Seq
         [
             (f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'}", ""),
             (f" · {row.mode}" if row.mode else "", "$alert bold" if row.mode == BYPASSES else ""),
+            (" · in the background" if row.background else "", ""),
             (f" · {plain(row.project)}" if row.project else "", ""),
         ],
         [

@@ -141,3 +141,8 @@ def test_what_it_may_do_without_asking_is_shown(rows: tuple[FleetRow, ...], mode
     assert [str(span.style) for span in content.spans if span.start < at < span.end and style] == (
         [style] if style else []
     )
+
+
+def test_a_session_in_the_background_is_named(rows: tuple[FleetRow, ...]) -> None:
+    plain_row, background = (session_detail(replace(rows[0], background=one), NOW, 6, 200) for one in (False, True))
+    assert "background" not in plain_row.plain and " · in the background" in background.plain
