@@ -113,17 +113,19 @@ def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> An
         f"POST /{path} HTTP/1.1\r\nHost: localhost\r\n{HEADER}: {token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(data)}\r\nConnection: close\r\n\r\n"
     )
-    pieces: list[bytes] = []
+    received = (
+        bytearray()
+    )  # One piece that grows: many large ones would leave holes in the memory of a thread that asks often.
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(patience)
             line.connect(str(place.socket))
             line.sendall(head.encode("ascii") + data)
-            while sum(map(len, pieces)) < _LONGEST_ANSWER and (piece := line.recv(65_536)):
-                pieces.append(piece)
+            while len(received) < _LONGEST_ANSWER and (piece := line.recv(65_536)):
+                received += piece
     except OSError:
         return None
-    top, _, answer = b"".join(pieces).partition(b"\r\n\r\n")
+    top, _, answer = received.partition(b"\r\n\r\n")
     if not top.startswith(b"HTTP/1.1 200"):
         return None
     if b"application/json" not in top.lower():
