@@ -140,22 +140,19 @@ class Landmarks:
         since = self._prompts[begin - 1] if begin else -1
         end = bisect_right(self._calls, index - 1)
         solved: set[Hashable] = set()
-        last: ToolUse | None = None
-        times = 0
         for place in reversed(self._calls[max(0, end - LATELY) : end]):
             event = self._events[place]
             if place < since or not isinstance(event, ToolUse):
                 break
-            if last is None and event.outcome in ("success", "empty"):
+            if event.outcome in ("success", "empty"):
                 if event.purpose == "commit":
                     break
                 solved.update(_tries(event, read))
-            elif event.outcome == "failure":
-                if last is not None:
-                    times += event.shape == last.shape
-                elif not solved & _tries(event, read):
-                    last, times = event, 1
-        return last, times
+            elif event.outcome == "failure" and not solved & _tries(event, read):
+                first = bisect_right(self._failures, since - 1)
+                failures = (self._events[each] for each in self._failures[first : bisect_right(self._failures, place)])
+                return event, sum(isinstance(one, ToolUse) and one.shape == event.shape for one in failures)
+        return None, 0
 
     def turns(self, index: int) -> list[Turn]:
         """The last answers, the newest first."""

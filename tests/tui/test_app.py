@@ -340,4 +340,6 @@ async def test_the_same_notice_stands_once_however_often_a_key_is_pressed(log: P
         await pilot.press("n", "n", "n", "n", "x")
         await until(pilot, twice)
         await pilot.pause()
-        assert told == ["no problem after this point", "no failure after this point"]
+        assert told == [
+            f"no {each} after this point; {key} goes back" for each, key in (("problem", "N"), ("failure", "X"))
+        ]

@@ -108,7 +108,7 @@ examples:
   nooscope replay LOG               play a saved session
   nooscope inspect why LOG          why is it stuck?
   nooscope inspect --help           the commands of a group
-  nooscope tune whatif LOG --set receptor.ambient.offset.frustration=0.15
+  nooscope tune whatif LOG --set receptor.ambient.offset.frustration=0.5
   nooscope COMMAND --help           the options of one command
 """
 

@@ -1,5 +1,5 @@
 # bash completion for nooscope
-# put this into ~/.bashrc:  eval "$(nooscope completion bash)"
+# put this into ~/.bashrc:  eval "$(nooscope doctor completion bash)"
 _nooscope() {
     local IFS=$'\n' cur="${COMP_WORDS[COMP_CWORD]}" line
     COMPREPLY=()

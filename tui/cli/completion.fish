@@ -1,5 +1,5 @@
 # fish completion for nooscope
-# nooscope completion fish > ~/.config/fish/completions/nooscope.fish
+# nooscope doctor completion fish > ~/.config/fish/completions/nooscope.fish
 function __nooscope_complete
     set -l current (commandline -ct)
     set -l before (commandline -opc)

@@ -1,6 +1,6 @@
 #compdef nooscope
 # zsh completion for nooscope
-# put this into ~/.zshrc after compinit:  eval "$(nooscope completion zsh)"
+# put this into ~/.zshrc after compinit:  eval "$(nooscope doctor completion zsh)"
 _nooscope() {
     local line name
     local -a described assignable

@@ -76,6 +76,7 @@ class Reel:
 
 _SAVED = 5.0  # Seconds between two writes while a person moves about.
 _LINES = 6
+_BACK = {"trouble": "N", "failure": "X", "prompt": "P"}  # The keys that go back.
 
 
 class Navigator:
@@ -212,8 +213,10 @@ class Viewpoint:
         target = landing(timeline, self.head.index - 1, request.forward, request.to)
         if target is None:
             sought = "problem" if request.to == "trouble" else request.to
-            where = "after" if request.forward else "before"
-            self._post(messages.Failed(f"no {sought} {where} this point"))
+            where, hint = "after" if request.forward else "before", ""
+            if request.forward and landing(timeline, self.head.index - 1, False, request.to) is not None:
+                hint = f"; {_BACK[request.to]} goes back"
+            self._post(messages.Failed(f"no {sought} {where} this point{hint}"))
         else:
             self.head.step(target.place + 1 - self.head.index)
             self._visited = target.agent

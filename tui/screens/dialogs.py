@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from textual import on
 from textual.app import App, SuspendNotSupported
@@ -77,8 +77,14 @@ def _run_resume(app: App[Any], command: str, inside: bool, agreed: bool | None) 
             return
     except (OSError, SuspendNotSupported) as error:
         app.notify(str(error) or "nothing can be run from here", severity="warning", markup=False)
+    copy_command(app, command)
+
+
+def copy_command(app: App[Any], command: str) -> None:
+    """Put a command on the clipboard, and show it unless words are hidden."""
     app.copy_to_clipboard(command)
-    app.notify(command, title="Copied", markup=False)
+    words = cast(Any, app).words
+    app.notify(command if words else "paste it into a terminal", title="Copied", markup=False)
 
 
 def judge_session(app: App[Any], store: Labels, events: Iterable[Event]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -34,6 +35,7 @@ from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import names_of
 from tui.screens import SCREENS
+from tui.screens.dialogs import copy_command
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import mark_text
 
@@ -219,6 +221,16 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[Place]:
     saves = "SVG, in Downloads or the working folder"
     yield "Screenshot: save a picture of the screen", saves, partial(save_screenshot, app)
     view = cast(Any, app).view
+    log = shlex.quote(view.subject.path) if view is not None and cast(Any, app).shows_session else "LOG"
+    for name, words, command in (
+        (
+            "Export: a page that plays a session",
+            "share, html, report",
+            f"export {log} --format html --out session.html",
+        ),
+        ("Cost: what sessions cost, by project", "spending, price, budget", "cost --by project"),
+    ):
+        yield name, f"{words}: copies the command for a terminal", partial(copy_command, app, f"nooscope {command}")
     names = {} if view is None else names_of(view)
     for name in () if view is None else view.agents:
         yield f"Show agent {names.get(name, plain(name, 24))}", "", partial(app.post_message, SelectAgent(name))

@@ -125,7 +125,7 @@ class Scene(NamedTuple):
 
 
 def _halted(reason: HaltReason | Literal[""]) -> str:
-    return f"{reason.lower()}, as it {HALT_WORDS[reason]}" if reason else "halt"
+    return f"the agent {HALT_WORDS[reason]}" if reason else "halt"
 
 
 _LOOKED_AT = 40

@@ -51,6 +51,16 @@ def test_an_answer_that_the_log_has_not_closed_is_told() -> None:
     assert silent.now(marks, len(EVENTS), held).said == "more 10"
 
 
+def test_a_call_that_fails_more_often_than_calls_are_looked_back_counts_each_time() -> None:
+    events: list[Event] = [
+        use(0, "failure"),
+        Prompt(at=1, characters=4),
+        *(use(at, "failure") for at in range(2, 2 + LATELY + 9)),
+    ]
+    now = Teller(told).now(Landmarks(events), len(events))
+    assert (now.times, now.failures, now.calls) == (LATELY + 9, LATELY, LATELY)
+
+
 @pytest.mark.parametrize(
     ("index", "asked", "doing", "failed", "times", "said", "failures"),
     [

@@ -162,7 +162,11 @@ async def test_a_number_lists_one_status(app: FleetApp, key: str, listed: set[st
 async def test_two_marked_sessions_are_compared(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("b", "down", "b")
+        await pilot.press("b")
+        await pilot.pause()
+        lines = [table(app).row(number, 118) for number in range(len(table(app).items))]
+        assert ["⚑" in "".join(text for text, _ in line) for line in lines].count(True) == 1
+        await pilot.press("down", "b")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.compared is not None)
         screen = app.screen
         assert isinstance(screen, CompareScreen)

@@ -17,7 +17,7 @@ from tui.app import NooscopeApp
 from tui.feed.messages import SetBookmark
 from tui.screens import SCREENS
 from tui.screens.model import GovernorScreen, MindScreen, ResponseScreen
-from tui.screens.palette import mark_hits, named_places, save_screenshot
+from tui.screens.palette import app_commands, mark_hits, named_places, save_screenshot
 from tui.widgets.main.paths import PathTree
 
 Make = Callable[..., NooscopeApp]
@@ -162,3 +162,22 @@ async def test_a_bookmark_is_found_by_its_note(log: Path, app_on: Make) -> None:
         await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)
         await pilot.press("enter", "enter")
         await shown(app, pilot, lambda view: view.index == 40)
+
+
+async def test_what_only_a_command_does_is_offered_and_copied(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        offers = {name: run for name, _, run in app_commands(app, app.screen)}
+        for name, command in (
+            ("Export: a page that plays a session", f"nooscope export {log} --format html --out session.html"),
+            ("Cost: what sessions cost, by project", "nooscope cost --by project"),
+        ):
+            offers[name]()
+            assert app.clipboard == command
+            await until(pilot, lambda words=command: words in {one.message for one in app._notifications})  # type: ignore[misc]
+        app.clear_notifications()
+        await pilot.press("h")
+        offers["Export: a page that plays a session"]()
+        await until(pilot, lambda: "paste it into a terminal" in {one.message for one in app._notifications})
+        assert all(str(log) not in one.message for one in app._notifications)

@@ -287,15 +287,17 @@ def sorting_at(room: TableLayout, x: int) -> Sorting | None:
     return None
 
 
-def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
-    """One session."""
+def session_line(row: FleetRow, room: TableLayout, moment: CellContext, *, marked: bool = False) -> Line:
+    """One session, with a flag behind its status if it is marked."""
     line: Line = []
+    between = "⚑" if marked else " "
     for column in fleet_columns(room):
         cell = column.cell(row, column.width, moment)
         free = column.width - sum(cell_len(text) for text, _ in cell)
         pad: Line = [(" " * max(0, free), "plain")]
         line += [*pad, *cell] if column.right else [*cell, *pad]
-        line.append((" ", "plain"))
+        line.append((between, "plain"))
+        between = " "
     return line
 
 
@@ -478,7 +480,8 @@ class FleetTable(Scroller):
             return project_line(item, width)
         if isinstance(item, Fold):
             return fold_line(item, self.now, width)
-        line = session_line(item, self._room(width), CellContext(self.now, self._span))
+        marked = item.key in self.order.marked
+        line = session_line(item, self._room(width), CellContext(self.now, self._span), marked=marked)
         if item.key != self._cursor:
             return line
         return [(text, ink if ink == "alert-tag" else "cursor") for text, ink in line]

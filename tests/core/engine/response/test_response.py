@@ -110,7 +110,7 @@ def test_a_loop_speaks_even_in_flow_and_tells_what_goes_round() -> None:
 
 def test_a_halt_of_the_governor_is_told() -> None:
     reaction = Stage().act(percept(0.0), halted="EXHAUSTION")
-    assert firing(reaction, "halt_alert").text == "The governor would stop here: exhaustion, as it is exhausted."
+    assert firing(reaction, "halt_alert").text == "The governor would stop here: the agent is exhausted."
 
 
 def test_paths_hot_and_left_are_suggested() -> None:
