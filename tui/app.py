@@ -480,7 +480,8 @@ class NooscopeApp(SessionApp):
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
-        self.open(Target(message.path, message.live, message.session, message.at), play=False)
+        live = message.live or self._others.is_live(message.path, message.session)
+        self.open(Target(message.path, live, message.session, message.at), play=False)
         self._first_screen = message.show or self._first_screen
         self._to_main()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from core.settings import Settings
 from tests.tui.conftest import until
 from tests.tui.fleet_sessions import Log
 from tui.app import NooscopeApp
+from tui.feed.messages import OpenSession
 from tui.widgets.common.header import StatusHeader
 
 
@@ -57,6 +59,26 @@ async def test_the_header_counts_others_in_need_and_w_goes_there(home: Path, sti
         await until(pilot, lambda: app.view is not None and app.view.subject.session == first.id)
         await until(pilot, lambda: app.view is not None and app.view.others == 1)
         assert "another needs you (W)" in header(app)
+
+
+@pytest.mark.parametrize("kind", [asking, working])
+async def test_a_place_of_a_session_at_work_is_opened_live(
+    home: Path, still: Settings, kind: Callable[..., Log]
+) -> None:
+    here, old = finished(home, "here", 1, 60), finished(home, "old", 3, 100_000)
+    there = asking(home, "there", 2, 30) if kind is asking else working(home, "there", 2)
+    app = app_on(here, still, home)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: app._others.is_live(there.path, there.id))
+        assert not app._others.is_live(old.path, old.id)
+        app.post_message(OpenSession(there.path, False, "", "1"))
+        await until(
+            pilot, lambda: app.view is not None and app.view.subject.session == there.id and app.view.index == 1
+        )
+        assert app.view is not None and app.view.mode == "paused"
+        await pilot.press("end")
+        await until(pilot, lambda: app.view is not None and app.view.mode == "live" and app.view.status is not None)
+        assert app.view.status is not None and app.view.status.word != "ended"
 
 
 @pytest.mark.parametrize("newest", [False, True])

@@ -128,6 +128,11 @@ class OtherSessions:
         needing = [row for row in rows if row.status.level == 3 and not row.status.stale]
         return sorted(needing, key=lambda row: row.status.urgency)
 
+    def is_live(self, path: Path, session: str) -> bool:
+        """Whether a session is not at rest, as the fleet sees it; without an id, any session of the log."""
+        rows = (row for row in self._rows if row.path == path and session in ("", row.session))
+        return any(row.status.level > 0 for row in rows)
+
     def newer(self, view: View | None) -> FleetRow | None:
         """A session that works in the same folder while the one on the screen rests."""
         if view is None or view.status is None or not view.status.at_rest or not view.subject.project:
