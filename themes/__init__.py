@@ -185,6 +185,7 @@ class ThemeFiles:
         self._complain = complain
         self._files: list[tuple[str, int, int]] | None = None  # Their names, times and sizes.
         self._reported: set[str] = set()
+        self.sentences: dict[str, str] = {}  # What each theme is for.
 
     def begin(self, theme: str) -> None:
         """Register all themes and apply the chosen one."""
@@ -219,6 +220,7 @@ class ThemeFiles:
         loaded = load(self._folder)
         for theme in loaded.themes:
             self._app.register_theme(theme)
+        self.sentences = loaded.sentences
         fresh = tuple(complaint for complaint in loaded.complaints if complaint not in self._reported)
         self._reported = set(loaded.complaints)
         return fresh

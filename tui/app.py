@@ -143,6 +143,11 @@ class SessionApp(App[None]):
             CommandPalette([SessionPlaces], placeholder="A time, an event number, a path, a mark, a bookmark…")
         )
 
+    def search_themes(self) -> None:
+        from tui.screens.palette import ThemeSearch
+
+        self.push_screen(CommandPalette([ThemeSearch], placeholder="A theme, or what it is for…"))
+
     def action_permit(self, choice: str) -> None:
         """Answer the oldest question of the session on the screen."""
         from tui.screens.dialogs import oldest_question

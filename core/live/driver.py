@@ -427,7 +427,8 @@ class Driver:
         if reason != self._rung:
             self._rung = reason
             reason_text = status.reason
-            words = reason_text if status.words else f"{reason_text[:1].upper()}{reason_text[1:]}."
+            end = "" if reason_text.endswith(("?", ".", "!", "…")) else "."
+            words = reason_text if status.words else f"{reason_text[:1].upper()}{reason_text[1:]}{end}"
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:

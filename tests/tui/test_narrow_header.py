@@ -31,3 +31,16 @@ def test_sleep_pressure_is_always_shown(width: int, turns: int, others: int) -> 
 def test_what_the_sleep_pressure_leads_to(ticks: int | None, long: str, brief: str) -> None:
     sleep = replace(stuck().frame.mind.sleep, dream_ticks=ticks)
     assert (dream_words(sleep), dream_words(sleep, brief=True)) == (long, brief)
+
+
+def test_the_share_is_shown_where_it_fits_exactly() -> None:
+    view = stuck()
+    view = replace(view, subject=replace(view.subject, project="/p/a", model="", title=""), mode="replay", others=0)
+
+    def line(width: int) -> str:
+        (pieces,) = StatusHeader().lines(view, width, 1)
+        return "".join(piece for piece, _ in pieces)
+
+    share = f" {view.frame.mind.sleep.pressure:.0%}, dream in"
+    shown = [width for width in range(50, 79) if share in line(width)]
+    assert shown and "  context" in line(shown[0]) and "   " not in line(shown[0]), line(shown[0])

@@ -31,6 +31,7 @@ from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.entry import PassagePane
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
+STATUSES = "Statuses"  # The one topic that belongs to no screen or panel.
 _NO_BREAK = "\u00a0"
 _MEASURE = 96  # Widest a paragraph gets.
 # Panels of other screens that are explained at the end.
@@ -144,6 +145,7 @@ class HelpScreen(Board):
             near = [part for part in _explained(below) if part in focused]
             panels = [type(part) for part in (*near, *_explained(below))]
         yield Topic("Everywhere", rows=key_rows((self.app,), keymap, known_ids))
+        yield Topic("The ten statuses", topic_texts()[STATUSES])
         for panel in dict.fromkeys((*panels, *_EXPLAINED)):
             if words := explanation(panel):
                 yield Topic(getattr(panel, "TITLE", "") or _title(panel), words)

@@ -86,6 +86,15 @@ class ActionSearch(NamedSearch):
         return [*named_places(self.app), *app_commands(self.app, self.screen)]
 
 
+class ThemeSearch(NamedSearch):
+    """All themes with what each is for, those of nooscope and the person first."""
+
+    async def places(self, most: int | None = None) -> Iterable[Place]:  # noqa: ARG002 they are few
+        app, sentences = self.app, cast(Any, self.app).theme_files.sentences
+        names = [*sentences, *sorted(set(app.available_themes) - set(sentences))]
+        return [(name, sentences.get(name) or "", partial(setattr, app, "theme", name)) for name in names]
+
+
 class OtherSessions(NamedSearch):
     """All sessions of this machine by title, project and agent; what is chosen is opened."""
 

@@ -12,13 +12,24 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import Input
 
+from core.live.status import GLYPHS
 from core.settings.program import ScreenSettings
 from tests.tui.conftest import press_each, shown
 from tests.tui.panel_app import text
 from tests.tui.screen_app import Stage, recorded
 from tui.app import NooscopeApp
 from tui.keys import APP_KEYS
-from tui.screens.help import HelpScreen, KeyRow, Topic, explanation, help_lines, key_rows, matching_topics, topic_texts
+from tui.screens.help import (
+    STATUSES,
+    HelpScreen,
+    KeyRow,
+    Topic,
+    explanation,
+    help_lines,
+    key_rows,
+    matching_topics,
+    topic_texts,
+)
 from tui.widgets.common.panel import Panel, TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.document import Document
@@ -127,13 +138,19 @@ def test_a_star_is_no_mark_and_a_long_sentence_is_wrapped() -> None:
     assert "group; again:" in page and page.split()[-1] == "built-in"
 
 
+def test_every_status_is_explained_with_its_sign() -> None:
+    words = topic_texts()[STATUSES]
+    assert [f"`{sign} {word}`" for word, sign in GLYPHS.items() if f"* `{sign} {word}`: " not in words] == []
+    assert words.count("* ") == len(GLYPHS)
+
+
 def test_every_explanation_belongs_to_a_class_and_every_panel_has_one() -> None:
     importlib.import_module("tui.demo")
     for room in ("tui.screens", "tui.widgets"):
         for module in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}."):
             importlib.import_module(module.name)
     kinds = [kind for kind in _subclasses(Widget) if kind.__module__.startswith("tui.")]
-    assert set(topic_texts()) <= {kind.__name__ for kind in kinds}
+    assert set(topic_texts()) - {STATUSES} <= {kind.__name__ for kind in kinds}
     shown = [kind for kind in kinds if issubclass(kind, Panel) and kind.__dict__.get("TITLE")]
     assert len(shown) > 30 and all(explanation(kind) for kind in shown)
 

@@ -181,3 +181,17 @@ async def test_what_only_a_command_does_is_offered_and_copied(log: Path, app_on:
         offers["Export: a page that plays a session"]()
         await until(pilot, lambda: "paste it into a terminal" in {one.message for one in app._notifications})
         assert all(str(log) not in one.message for one in app._notifications)
+
+
+async def test_the_list_of_themes_says_what_each_is_for(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        app.action_change_theme()
+        await pilot.pause()
+        for typed, first in (("colour-blind", {"almanac", "okabe", "orrery"}), ("high contrast", {"contrast"})):
+            app.screen.query_one(CommandInput).value = typed
+            found = app.screen.query_one(CommandList)
+            await until(pilot, lambda found=found, first=first: {str(hit.hit.text) for hit in found.options} == first)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.theme == "contrast")

@@ -160,7 +160,7 @@ def _fitting(view: View, width: int, others: list[Line]) -> tuple[list[Line], li
     forms = [(contexts[place], sleeps[other]) for place, other in _FORMS]
     lefts = [[*_mode(view), *_subject(view, width, model=model)] for model in (True, False)]
     tries = [(lefts[0], *form) for form in forms[:4]] + [(lefts[1], *form) for form in forms]
-    return next((each for each in tries if _length([*chain(*each), *others]) + 2 <= width), tries[-1])
+    return next((each for each in tries if _length([*chain(*each), *others]) <= width), tries[-1])
 
 
 def _context(view: View) -> list[list[Line]]:
@@ -381,7 +381,8 @@ def _agent_lines(view: View, width: int, most: int, lately: str) -> list[Line]:
     """Return the last words, over a few lines at most, with recent failures beside the first."""
     now = view.now
     if not now.said:
-        return [_row("agent", [("", "quiet")], lately, width)]
+        words = "no message so far" if view.words else "its words are hidden"
+        return [_row("agent", [(words, "quiet")], lately, width)]
     first = width - _LABEL - (cell_len(lately) + _GAP if lately else 0)
     pieces = wrapped(f"“{plain(now.said)}”", max(8, first))
     if len(pieces) > most:

@@ -312,6 +312,9 @@ class Box(Dialog[ScreenResultType]):
         super().__init__()
         self._title, self._lines = title, lines
 
+    def on_mount(self) -> None:
+        self.app.clear_notifications()  # They would cover what it asks on a small screen.
+
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title

@@ -37,7 +37,7 @@ class CorticalCard(Card):
         yield gauge("vitality", vital, width, fraction(vital), ink="confidence", limit=mind.vitality.next_bound or None)
         yield gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%")
         yield pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width)
-        yield pair("chance the next call fails", f"{100 * forecast.next_failure:.0f}%", width)
+        yield pair("next call may fail", f"{100 * forecast.next_failure:.0f}%", width)
         yield pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain")
         yield self._regime(view, width)
         yield pair("tier", state.tier, width)

@@ -68,7 +68,7 @@ class FactsCard(Card):
         recent = f"{facts.failures_recent} of the last {facts.of_failures}" if facts.of_failures else "none yet"
         rows = [
             ("actions", f"{facts.actions:,}"),
-            ("of these, reads and searches", f"{facts.looks:,}"),
+            ("reads and searches", f"{facts.looks:,}"),
             ("commands, edits", f"{facts.runs:,}, {facts.edits:,}"),
             ("failed", f"{facts.failures:,} ({share(facts.failures, facts.actions)}), {recent}"),
             ("failures in a row", f"{facts.failures_in_a_row:,}"),
