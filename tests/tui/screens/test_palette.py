@@ -18,6 +18,7 @@ from tui.feed.messages import SetBookmark
 from tui.screens import SCREENS
 from tui.screens.model import GovernorScreen, MindScreen, ResponseScreen
 from tui.screens.palette import app_commands, mark_hits, named_places, save_screenshot
+from tui.widgets.common.key_line import Box
 from tui.widgets.main.paths import PathTree
 
 Make = Callable[..., NooscopeApp]
@@ -192,6 +193,15 @@ async def test_the_list_of_themes_says_what_each_is_for(log: Path, app_on: Make)
         for typed, first in (("colour-blind", {"almanac", "okabe", "orrery"}), ("high contrast", {"contrast"})):
             app.screen.query_one(CommandInput).value = typed
             found = app.screen.query_one(CommandList)
-            await until(pilot, lambda found=found, first=first: {str(hit.hit.text) for hit in found.options} == first)
+            await until(pilot, lambda found=found, first=first: {str(hit.hit.text) for hit in found.options} == first)  # type: ignore[misc]
         await pilot.press("enter")
         await until(pilot, lambda: app.theme == "contrast")
+
+
+async def test_a_dialog_is_not_covered_by_earlier_notices(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(60, 15), notifications=True) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        app.notify("several words, on more than one line of a notice", title="Needs you")
+        await pilot.press("b")
+        await until(pilot, lambda: isinstance(app.screen, Box) and not app._notifications)
