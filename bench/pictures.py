@@ -72,6 +72,7 @@ class Scene(NamedTuple):
     opened: str = "replay"  # Or finished, live, fleet, empty, first, demo, compare, broken, settings.
     story: str = "stuck"
     asks: str = ""  # The kind of permit that waits.
+    size: str = ""  # Only at this size.
 
 
 _ZOOMS = [Scene(f"zoom-{number}", f"end N N {number} z") for number in range(1, 7)]
@@ -89,6 +90,7 @@ SCENES = (
     Scene("main-panel-4", "end N N 4"),
     Scene("main-panel-5", "end N N 5"),
     Scene("main-timeline", "end N N 0 v"),
+    Scene("main-too-small", "end N N", size="30x8"),
     Scene("main-live", "", opened="live"),
     Scene("main-live-asks", "~1", opened="live", asks="guard"),
     Scene("finished-recap", "", opened="finished", story="flow"),
@@ -226,7 +228,7 @@ def _take_all(arguments: list[str]) -> int:
         for scene in SCENES:
             if args.only not in scene.name or (args.log and scene.opened not in ("replay", "finished")):
                 continue
-            for size in args.size or SIZES:
+            for size in [scene.size] if scene.size else args.size or SIZES:
                 home = shelf / "empty" if scene.opened == "empty" else args.home or shelf / "home"
                 os.environ["HOME"] = str(home)
                 if not (args.home or home.exists()):

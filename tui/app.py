@@ -139,9 +139,7 @@ class SessionApp(App[None]):
     def action_search(self) -> None:
         from tui.screens.palette import SessionPlaces
 
-        self.push_screen(
-            CommandPalette([SessionPlaces], placeholder="A time, an event number, a path, a mark, a bookmark…")
-        )
+        self.push_screen(CommandPalette([SessionPlaces], placeholder="A time, an event, a path, a mark, a bookmark…"))
 
     def search_themes(self) -> None:
         from tui.screens.palette import ThemeSearch

@@ -426,9 +426,8 @@ class Driver:
         reason = "" if status.hooked else status.why, None if made_up else status.since
         if reason != self._rung:
             self._rung = reason
-            reason_text = status.reason
-            end = "" if reason_text.endswith(("?", ".", "!", "…")) else "."
-            words = reason_text if status.words else f"{reason_text[:1].upper()}{reason_text[1:]}{end}"
+            words, end = status.reason, "" if status.reason.endswith(("?", ".", "!", "…")) else "."
+            words = words if status.words else f"{words[:1].upper()}{words[1:]}{end}"
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:

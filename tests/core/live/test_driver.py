@@ -99,6 +99,14 @@ def test_a_need_rings_once_and_again_only_when_it_changes(home: Path) -> None:
     assert one.told[0].text == "Asks you something (AskUserQuestion)."
 
 
+@pytest.mark.parametrize("why", ["which database?", "it waits", "it waits.", "stop!", "cut off…"])
+def test_a_notice_ends_with_one_mark(home: Path, why: str) -> None:
+    one = Heard(home / "log.jsonl")
+    one.driver.caught_up = True
+    one.driver.ring(need(why))
+    assert one.told[0].text == why[:1].upper() + why[1:] + ("." if why[-1].isalpha() else "")
+
+
 @pytest.mark.parametrize("record", [False, True])
 def test_episodes_are_kept_and_recalled_with_and_without_a_recording(home: Path, record: bool) -> None:
     for number in range(2):
