@@ -118,7 +118,8 @@ def why_unchanged(
     for axis in dict.fromkeys(name.rpartition(".")[2] for name in edits):
         if axis not in AXES or agent not in tracks:
             continue
-        mine = [mark for mark in silenced if mark.name.startswith(axis) and mark.agent == agent]
+        by_flow = [mark for mark in silenced if mark.name.endswith(BY_FLOW) and mark.agent == agent]
+        mine = [mark for mark in by_flow if mark.name.startswith(axis)]
         if mine:
             rises = "1 crossing" if len(mine) == 1 else f"{len(mine)} crossings"
             sentences.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from textual._path import CSSPathType
@@ -164,6 +165,12 @@ class FleetScreen(LeftOnce[None]):
         """Open the session under the cursor on one of its screens."""
         if row := self._chosen_row():
             self._open(row, "mind" if screen == "model" else screen)
+
+    @property
+    def chosen_log(self) -> Path | None:
+        """The log of the session under the cursor."""
+        row = self.query_one(FleetTable).chosen
+        return None if row is None else row.path
 
     def _chosen_row(self) -> FleetRow | None:
         """Return the row under the cursor; say so if there is none."""

@@ -230,7 +230,8 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[Place]:
     saves = "SVG, in Downloads or the working folder"
     yield "Screenshot: save a picture of the screen", saves, partial(save_screenshot, app)
     view = cast(Any, app).view
-    log = shlex.quote(view.subject.path) if view is not None and cast(Any, app).shows_session else "LOG"
+    here = view.subject.path if view is not None and cast(Any, app).shows_session else None
+    log = shlex.quote(str(here or getattr(screen, "chosen_log", None) or "LOG"))
     for name, words, command in (
         (
             "Export: a page that plays a session",

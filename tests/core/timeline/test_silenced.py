@@ -86,6 +86,8 @@ def test_why_nothing_changed_is_said() -> None:
     assert "ambient.low" not in why_unchanged(edits, low, (), "main", 0.49)[0]
     same = {"main": track_of([(False, 0.6)])}
     assert "crosses its threshold at the same places" in why_unchanged(edits, same, (), "main")[0]
+    resting = [Mark(3, 3.0, "main", "signal", f"frustration_alert {BY_COOLDOWN}", 0.5)]
+    assert "crosses its threshold at the same places" in why_unchanged(edits, same, resting, "main")[0]
     assert why_unchanged(("mind.sleep.x",), same, (), "main") == []
 
 

@@ -19,6 +19,7 @@ from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
 from tui.screens.compare import CompareScreen
 from tui.screens.fleet import FleetScreen
+from tui.screens.palette import app_commands
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.fleet_table import FleetTable
 
@@ -392,3 +393,13 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         await pilot.pause()
         again = [[(one.text, one.style) for one in strip] for strip in screen._compositor.render_strips()]
         assert moved == again
+
+
+async def test_the_command_to_export_names_the_session_under_the_cursor(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        chosen = table(app).chosen
+        assert chosen is not None
+        offers = {name: run for name, _, run in app_commands(app, app.screen)}
+        offers["Export: a page that plays a session"]()
+        assert app.clipboard == f"nooscope export {chosen.path} --format html --out session.html"
