@@ -216,7 +216,7 @@ def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
         if each.text and each.rows:
             lines.append([])
         lines += [line for row in each.rows for line in _key_lines(row, width)]
-    return lines
+    return lines or [[("no key or explanation contains this; esc clears the filter", "quiet")]]
 
 
 def _key_lines(row: KeyRow, width: int) -> Iterator[Line]:

@@ -103,7 +103,7 @@ async def test_help_narrows_as_one_types() -> None:
         assert "ON THIS SCREEN" in app.seen() and not app.left
         await pilot.press("[", "b", "]")
         await pilot.pause()
-        assert "“[b]”" in app.seen()
+        assert "“[b]”" in app.seen() and "no key or explanation contains this" in app.seen()
         await pilot.press("escape", "escape")
         assert app.left
 
