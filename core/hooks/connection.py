@@ -113,9 +113,7 @@ def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> An
         f"POST /{path} HTTP/1.1\r\nHost: localhost\r\n{HEADER}: {token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(data)}\r\nConnection: close\r\n\r\n"
     )
-    received = (
-        bytearray()
-    )  # One piece that grows: many large ones would leave holes in the memory of a thread that asks often.
+    received = bytearray()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(patience)
