@@ -27,8 +27,8 @@ No sessions found on this machine.
 
 nooscope reads the logs that coding agents already write. To get one, install an agent and run it once:
 
-  npm install -g @anthropic-ai/claude-code    then: claude
-  npm install -g @openai/codex                then: codex
+  npm install -g @anthropic-ai/claude-code  then: claude
+  npm install -g @openai/codex              then: codex
 
 Gemini CLI, OpenCode, Copilot CLI, OpenHands and others work too (`nooscope doctor` lists them). Meanwhile:
 
