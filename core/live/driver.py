@@ -428,7 +428,8 @@ class Driver:
             self._rung = reason
             words, end = status.reason, "" if status.reason.endswith(("?", ".", "!", "…")) else "."
             words = words if status.words else f"{words[:1].upper()}{words[1:]}{end}"
-            self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
+            rule = "question" if status.word == "needs you" else status.word
+            self.tell(Notice(self._wall(), MAIN, "needs_you", rule, words, 0.0))
 
     def tell(self, notice: Notice) -> None:
         """Give a notice, unless it is about what was there before the watch."""

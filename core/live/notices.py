@@ -22,6 +22,7 @@ from core.settings.response import NoticeSettings
 
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
+MAY_NEED = "may need you"  # The rule and the title of a need that is not certain.
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
 _RANKS = ("needs_you", "risk", "done")  # What matters most comes first.
 _TOO_SLOW = "a notice was dropped: response.notices.command or webhook is too slow for them"
@@ -41,14 +42,19 @@ class ShownNotice(msgspec.Struct, frozen=True):
     @property
     def line(self) -> str:
         """As one line."""
-        return f"{GLYPHS[self.kind]} {self.title}: {self.text}"
+        return f"{self.glyph} {self.title}: {self.text}"
+
+    @property
+    def glyph(self) -> str:
+        """Return its sign, which is that of the status."""
+        return "△" if self.title == MAY_NEED else GLYPHS[self.kind]
 
 
 def show_notice(notice: Notice) -> ShownNotice:
     """Return a notice as it is shown: plain and redacted."""
     text = plain(redact(notice.text), _LONGEST)
     agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
-    return ShownNotice(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
+    return ShownNotice(notice.at, agent, notice.kind, rule, MAY_NEED if rule == MAY_NEED else TITLES[notice.kind], text)
 
 
 def quiet(settings: NoticeSettings, now: time) -> bool:

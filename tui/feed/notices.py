@@ -16,14 +16,11 @@ from typing import Any
 
 from textual.app import App
 
-from core.live.notices import GLYPHS, Notifier, ShownNotice, installed_channels
+from core.live.notices import Notifier, ShownNotice, installed_channels
 from core.report.formatting import folder_name, plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
 from tui.feed.view import Subject, View
-
-_TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
-
 
 _FAULTS = 3  # Faults of the settings that are told one by one.
 _READ = 20.0  # Seconds in which they can be read.
@@ -58,8 +55,7 @@ def notifier_of(app: App[Any], settings: Settings) -> Notifier:
 
     def show(notice: ShownNotice) -> None:
         if notice.kind != "done":
-            title = _TITLES.get(notice.kind, notice.kind)
-            app.post_message(Noticed(notice.kind, title, f"{GLYPHS[notice.kind]} {notice.text}"))
+            app.post_message(Noticed(notice.kind, notice.title.capitalize(), f"{notice.glyph} {notice.text}"))
 
     channels, _ = installed_channels()
     return Notifier(settings.response.notices, Terminal(app), show, installed=channels)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cbor2
 import pytest
+from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.open_events import write
@@ -17,7 +18,7 @@ from core.live.carry_over import CarryOver
 from core.live.driver import FRESH, Driver
 from core.live.notices import Notifier, ShownNotice
 from core.live.source import Followed
-from core.live.status import Status
+from core.live.status import Status, Word
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore, EpisodeStore
@@ -105,6 +106,14 @@ def test_a_notice_ends_with_one_mark(home: Path, why: str) -> None:
     one.driver.caught_up = True
     one.driver.ring(need(why))
     assert one.told[0].text == why[:1].upper() + why[1:] + ("." if why[-1].isalpha() else "")
+
+
+@pytest.mark.parametrize(("word", "line"), [("needs you", "▲ needs you: "), ("may need you", "△ may need you: ")])
+def test_a_notice_is_as_certain_as_the_status(home: Path, word: Word, line: str) -> None:
+    one = Heard(home / "log.jsonl")
+    one.driver.caught_up = True
+    one.driver.ring(replace(need(), word=word))
+    assert one.told[0].line.startswith(line)
 
 
 @pytest.mark.parametrize("record", [False, True])
