@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from contextlib import suppress
 
 USUAL = (50_000, 20, 50)  # Python's own 700 young objects between two collections cost an eighth of reading a log.
 # Modules, classes and widgets, all of which stay: walking them costs a twentieth of the start.
 AT_START = (500_000, 20, 50)
-_MMAP_THRESHOLD = -3  # The number by which glibc knows this option.
-_LARGE = 128 * 1024
 
 
 def collect_late() -> None:
@@ -32,12 +29,3 @@ def collect_as_usual() -> None:
     if gc.get_threshold() == AT_START:
         gc.freeze()
         gc.set_threshold(*USUAL)
-        _return_large_pieces()
-
-
-def _return_large_pieces() -> None:
-    """Give large pieces of memory back at once: glibc would keep ever larger ones for each thread."""
-    import ctypes  # noqa: PLC0415 it delays a start
-
-    with suppress(AttributeError, OSError, TypeError):  # another C library
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
